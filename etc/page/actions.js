@@ -17,9 +17,36 @@ function box() {
   return dialog;
 }
 
+// Orders for items: the effect, and members of the order.
+const ORDERS = {
+  Release: [(of) => `Ends the delay or quarantine of ${of}, and resets the failures.`],
+  Quarantine: [(of) => `Keeps ${of} from running until released. Active runs continue.`, {bad: true, fields: ['reason']}],
+  Rerun: [(of) => `Runs ${of} again without a delay, after the active run if there is one.`],
+  'Run now': [(of) => `Runs ${of} now, ignoring a delay, on a host that serves the list.`, {nameless: true}],
+  Retry: [(of) => `Returns ${of} to the queue, and resets the failures.`],
+  Remove: [(of) => `Removes all copies of ${of}. Active runs continue.`, {bad: true, method: 'DELETE'}],
+};
+
+/** Path of the order `word` for an item of a list. */
+function itemPath(word, list, item) {
+  return path('lists', list, 'items', item, ...(word === 'Remove' ? [] : [word.toLowerCase().split(' ')[0]]));
+}
+
+/** An order for the item `item` of a list; `of`: its name. */
+export function itemOrder(word, of, list, item, more) {
+  const [effect, members] = ORDERS[word.replace(' all', '')];
+  return {word, what: effect(of), path: itemPath(word, list, item), ...members, ...more};
+}
+
+/** An order for each of many items: `more(item)` has the members of one request. */
+export function itemsOrder(word, things, list, then, more) {
+  const one = itemOrder(word, few(things.map((thing) => thing.name)), list, '', {then});
+  return forEach(things, (thing) => ({...one, path: itemPath(word, list, thing.key), ...more?.(thing)}), one);
+}
+
 /**
  * Buttons of commands: [{word, what, path, fields, body, bad, then}]. `method`: default POST; `nameless`: the
- * request has no name of an operator; `send`: replaces the request.
+ * request has no name of an operator; `send`: replaces the request; `line`: arguments of w8yctl for the same.
  */
 export function actions(orders) {
   return ordersAre('yes') && orders.filter(Boolean).map(button);
@@ -134,12 +161,12 @@ function told(answer) {
 // ---- many items
 
 /** Names of things in a sentence, the first ones of many. */
-export function few(names, most = 3) {
+function few(names, most = 3) {
   return names.slice(0, most).map((name) => plain(name, 60)).join(', ') + (names.length > most ? ` and ${number(names.length - most)} more` : '');
 }
 
 /** An order that sends `order(thing)` for each of many things, and counts the responses. */
-export function forEach(things, order, more) {
+function forEach(things, order, more) {
   return {...more, send: async (values, report) => {
     const results = new Map(); // text → names
     let at = 0;

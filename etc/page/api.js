@@ -74,7 +74,7 @@ export function signOut() {
 /** Tests the token with a command that changes nothing. */
 export async function askForOrders() {
   try {
-    await post(path('config', 'compare'), {salt: '', secrets: []});
+    await send('POST', path('config', 'compare'), {salt: '', secrets: []});
     may = 'yes';
   } catch (error) {
     if (error.status !== 401) return;
@@ -89,10 +89,6 @@ export async function send(method, where, body, more = {}) {
   if (token()) headers.Authorization = `Bearer ${token()}`;
   if (method !== 'DELETE') headers['Content-Type'] = 'application/json';
   return answerOf(await fetch(where, {method, headers, body: method === 'DELETE' ? undefined : JSON.stringify(body || {})}));
-}
-
-export async function post(where, body) {
-  return send('POST', where, body);
 }
 
 /** Polls while a view is open: {data, error, at}. Calls `tell` after each response. */

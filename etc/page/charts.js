@@ -1,6 +1,6 @@
 // Runs, durations and cycle times of a list or of the fleet over the last hour or day.
 import {
-  v, plain, number, count, duration, time, asking, changed, param, path, query, setParam, bytesOf, card, facts, staleNote, state, waiting} from './parts.js';
+  v, plain, number, count, duration, time, asking, changed, hourOf, now, ofList, param, path, pick, query, setParam, bytesOf, card, facts, staleNote, sums, waiting} from './parts.js';
 
 const EVERY = 10000; // ms; w8yd writes statistics about as often
 const WIDE = 600;
@@ -31,6 +31,34 @@ function barsOf(buckets, most, member, cls) {
     const high = one[member] && Math.max(1, (one[member] / most) * (HIGH - 4));
     return high ? `M${(at * step + 1).toFixed(1)} ${HIGH}v-${high.toFixed(1)}h${(step - 2).toFixed(1)}v${high.toFixed(1)}z` : '';
   }).join('')});
+}
+
+/** Runs of the last hour in a row of a table. */
+export function spark(row) {
+  const hour = hourOf(row);
+  const [runs, failed] = sums(hour);
+  if (!runs) return v('span.note', 'none');
+  const most = Math.max(...hour.map(([n]) => n));
+  return v('svg.spark', {viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: 'none', role: 'img',
+    'aria-label': `${count(runs, 'run')} in the last hour, ${number(failed)} failed`}, barsOf(hour, most, 0, 'runs'), barsOf(hour, most, 1, 'fails'));
+}
+
+const QUARTER = 900000; // ms
+
+/** Chart of cycle times: [{at_ms, cycle_ms}]. */
+export function cycles(told) {
+  const newest = Math.floor(now() / QUARTER);
+  const all = new Array(24).fill(0);
+  for (const {at_ms: at, cycle_ms: lap} of told) {
+    const place = all.length - 1 - (newest - Math.floor(at / QUARTER));
+    if (place in all) all[place] = lap;
+  }
+  const there = all.filter((lap) => lap > 0);
+  const span = there.length ? `between ${duration(Math.min(...there))} and ${duration(Math.max(...there))}` : 'not known';
+  return v('figure', v('svg.chart', {viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `Cycle time in the last six hours: ${span}`},
+    v('line', {x1: 0, x2: WIDE, y1: HIGH - 0.5, y2: HIGH - 0.5}), barsOf(all.map((lap) => [lap]), Math.max(...there), 0, 'runs')),
+  v('div.axis.note', {'aria-hidden': 'true'}, ['6 h ago', '4 h', '2 h', 'now'].map((text) => v('span', text))),
+  v('figcaption.note', span));
 }
 
 /** A line with gaps where a bucket has no value. A value between gaps is a dash. */
@@ -73,26 +101,17 @@ function chart(of, title, label, most, unit, drawing) {
   const {buckets} = of.asked.data;
   const n = buckets.length;
   const step = WIDE / n;
+  const to = (at) => {
+    of.at = at;
+    changed();
+  };
   const move = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
-    of.at = Math.max(0, Math.min(n - 1, Math.floor(((event.clientX - box.left) / box.width) * n)));
-    changed();
-  };
-  const leave = () => {
-    of.at = -1;
-    changed();
-  };
-  const key = (event) => {
-    const by = {ArrowLeft: -1, ArrowRight: 1, Home: -n, End: n}[event.key];
-    if (event.key === 'Escape') of.at = -1;
-    else if (by) of.at = Math.max(0, Math.min(n - 1, (of.at < 0 ? n : of.at) + by));
-    else return;
-    event.preventDefault();
-    changed();
+    to(Math.max(0, Math.min(n - 1, Math.floor(((event.clientX - box.left) / box.width) * n))));
   };
   return v('figure', v('figcaption', v('b', title), v('span.note', most ? `at most ${unit(most)}` : 'no data')),
     v('svg.chart', {viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: 'none', role: 'img', tabindex: 0, 'aria-label': label, 'aria-describedby': 'time-at',
-      onpointermove: move, onpointerleave: leave, onkeydown: key},
+      onpointermove: move, onpointerleave: () => to(-1), onkeydown: (event) => pick(event, of.at, n, to)},
     v('line', {x1: 0, x2: WIDE, y1: HIGH - 0.5, y2: HIGH - 0.5}), drawing, marksOf(of.asked.data),
     of.at >= 0 && v('rect.cursor', {key: 'cursor', x: (of.at * step).toFixed(1), y: 0, width: step.toFixed(1), height: HIGH})));
 }
@@ -132,7 +151,7 @@ function charts(of, span) {
 /** A card with charts of a list, or of all lists of the fleet without `key`. */
 export function times(key) {
   const span = param('span') === 'day' ? 'day' : 'hour';
-  const of = statistics(path('statistics') + query({span}) + (key ? `&list=${key}` : ''));
+  const of = statistics(key ? ofList('statistics', key, {span}) : path('statistics') + query({span}));
   const button = (word, text) => v('button.b', {key: word, 'aria-pressed': String(span === word), onclick: () => setParam('span', word === 'hour' ? '' : word)}, text);
   return card('time', span === 'day' ? 'The last day' : 'The last hour',
     v('p.tools', button('hour', 'Last hour'), button('day', 'Last day'),

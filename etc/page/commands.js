@@ -40,9 +40,9 @@ async function copy(text, button) {
   }, 2000);
 }
 
-/** Card with commands: [[what, arguments]]. */
-export function commands(all) {
-  return card('commands', 'On the command line', v('ul.cmds', all.filter(Boolean).map(([what, text]) => {
+/** Card with commands: [[what, arguments]], and those of the buttons. */
+export function commands(all, orders = []) {
+  return card('commands', 'On the command line', v('ul.cmds', [...all.filter(Boolean), ...orders.map(({word: what, line}) => [what, line])].map(([what, text]) => {
     const line = `w8yctl ${text}`;
     return v('li', {key: what}, v('span.note', what), v('code', {tabindex: 0}, line),
       v('button.b', {'aria-label': `Copy: ${what}`, onclick: (event) => copy(line, event.currentTarget)}, v('span', {role: 'status'}, copied === line ? 'Copied' : 'Copy')));

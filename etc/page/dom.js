@@ -98,6 +98,15 @@ export function patch(parent, kids) {
   parent.w8y = kept;
 }
 
+/** Calls `then` with the index that a key selects among `many` after `at`; -1: none. */
+export function pick(event, at, many, then) {
+  const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10}[event.key];
+  const to = {Escape: -1, Home: 0, End: many - 1}[event.key] ?? (step && ((((at < 0 && step < 0 ? 0 : at) + step) % many) + many) % many);
+  if (to === undefined) return;
+  event.preventDefault();
+  then(to);
+}
+
 // ---- text of other programs
 
 // Characters that are invisible, or change how adjacent text is shown.
@@ -198,7 +207,7 @@ export function count(n, one, many = `${one}s`) {
   return `${number(n)} ${n === 1 ? one : many}`;
 }
 
-export function bytes(n) {
+function bytes(n) {
   if (n < 1024) return `${n} bytes`;
   return n < 1048576 ? `${Math.round(n / 1024)} KiB` : `${(n / 1048576).toFixed(1)} MiB`;
 }

@@ -1,8 +1,8 @@
 // Failed runs, grouped by list and error message; and one group with its traceback, its runs and actions.
 import {
-  v, plain, shown, nameLink, number, count, duration, time, when, bytesOf, textOfKey, changed, asking, now, param, setParam, path, query, Pages,
-  card, choice, code, facts, itemLink, runLink, staleNote, store, waiting} from './parts.js';
-import {actions} from './actions.js';
+  v, plain, shown, nameLink, number, count, duration, time, when, bytesOf, textOfKey, changed, asking, now, ofList, param, setParam, path, query, Pages,
+  card, choice, code, crumb, facts, itemLink, logOutput, runLink, searchField, staleNote, store, tools, waiting} from './parts.js';
+import {actions, itemOrder} from './actions.js';
 import {commands, word} from './commands.js';
 import {history} from './list.js';
 
@@ -16,7 +16,9 @@ const since = () => param('since') || '1d';
 const period = () => (since() === 'all' ? '' : since());
 
 function ask() {
-  return `${path('errors')}?limit=${one ? 1000 : 100}${query({since: period()}).replace('?', '&')}${one ? `&list=${one.key}` : query({list: param('list')}).replace('?', '&')}`;
+  const key = one ? one.key : encodeURIComponent(param('list'));
+  const values = {limit: one ? 1000 : 100, since: period()};
+  return key ? ofList('errors', key, values) : path('errors') + query(values);
 }
 
 function again() {
@@ -34,13 +36,10 @@ function kindOf(key) {
 function orders(group, then) {
   const list = bytesOf(group, 'list');
   const kind = kindOf(list.key);
-  const to = (what) => path('lists', list.key, 'errors', group.group, what) + query({since: period()});
-  const of = `${group.more_items ? 'at least ' : ''}${count(group.items, 'item')} of ${plain(list.text, 60)}`;
-  return actions([
-    kind !== 'job' && kind !== 'schedule' && {word: 'Release all', path: to('release'), then, what: `Ends the delay or quarantine of ${of} that failed with this message, and resets their failures.`},
-    kind !== 'job' && kind !== 'schedule' && {word: 'Quarantine all', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${of} that failed with this message do not run until they are released. Active runs continue.`},
-    (kind === 'job' || !kind) && {word: 'Retry all', path: to('retry'), then, what: `Returns the stalled jobs that failed with this message to the queue of ${plain(list.text, 60)}.`},
-  ]);
+  const of = `${group.more_items ? 'at least ' : ''}${count(group.items, 'item')} of ${plain(list.text, 60)} that failed with this message`;
+  const add = (verb) => itemOrder(`${verb} all`, of, '', '', {then, path: path('lists', list.key, 'errors', group.group, verb.toLowerCase()) + query({since: period()}),
+    line: `errors ${period() ? `--since ${period()} ` : ''}${word(list.key)} ${group.group} --${verb.toLowerCase()}`});
+  return [...(kind === 'circular' || !kind ? [add('Release'), add('Quarantine')] : []), ...(kind === 'job' || !kind ? [add('Retry')] : [])];
 }
 
 function where(group) {
@@ -55,7 +54,7 @@ function numbers(group) {
 function groupView(group) {
   const list = bytesOf(group, 'list');
   return v('li', {key: group.group},
-    v('div.line', v('a.message', {href: where(group)}, shown(bytesOf(group, 'message').text, 300)), v('div.acts', orders(group, again))),
+    v('div.line', v('a.message', {href: where(group)}, shown(bytesOf(group, 'message').text, 300)), v('div.acts', actions(orders(group, again)))),
     v('p.note', nameLink(`#/lists/${list.key}`, list.text), ': ', numbers(group)),
     group.items > 1 && group.item_runs > 1 && v('p.note', 'Most failures: ', itemLink(group, list.key), ` (${count(group.item_runs, 'run')})`));
 }
@@ -64,9 +63,8 @@ function fits(group, words) {
   return !words || ['list', 'message', 'item'].some((part) => bytesOf(group, part).text.toLowerCase().includes(words));
 }
 
-function tools() {
-  return v('form.tools', {onsubmit: (event) => event.preventDefault()},
-    v('label', 'Search', v('input', {type: 'search', value: param('search'), oninput: (event) => setParam('search', event.target.value)})),
+function filters() {
+  return tools(searchField(),
     choice('Failed within', since(), SINCE, (text) => {
       setParam('since', text === '1d' ? '' : text);
       again();
@@ -82,7 +80,7 @@ function overview() {
   const found = (data?.errors || []).filter((group) => fits(group, param('search').toLowerCase()));
   return [
     v('div.head', v('h1', 'Errors'), v('span.sub', {role: 'status'}, data ? `${count(found.length, 'group')} of failed runs ${since() === 'all' ? 'in the history' : `in the last ${since()}`}${param('list') ? ` of ${plain(param('list'), 60)}` : ''}, as of ${time(open.at + store.skew)}` : '')),
-    tools(),
+    filters(),
     v('section.card', {'aria-label': 'Groups of errors'}, waiting(open, 'Errors') || (found.length ? v('ol.groups', found.map(groupView)) : v('p.none', 'No failed runs')),
       data?.omitted_groups > 0 && v('p.note', `${count(data.omitted_groups, 'further group')} with ${count(data.omitted_runs, 'run')}; choose a shorter time`),
       data && !data.complete && v('p.note', 'Older failed runs were not read.'), staleNote(open)),
@@ -92,27 +90,20 @@ function overview() {
 // ---- one group
 
 function runsPath(group) {
-  return `${path('runs')}?list=${one.key}${query({group, limit: 25, after: one.pages.after}).replace('?', '&')}`;
-}
-
-/** End of the log output of the last run. */
-function traceback(run) {
-  const text = run ? bytesOf(run, 'stderr').text : '';
-  return text ? v('pre', {tabindex: 0}, text.split('\n').map((line, at) => [at > 0 && '\n', line && shown(line, 4000)])) : v('p.none', 'The last run has no log output.');
+  return ofList('runs', one.key, {group, limit: 25, after: one.pages.after});
 }
 
 function detail(key, id) {
   const group = (open.data?.errors || []).find((each) => each.group === id);
-  const crumb = v('p.crumb', v('a', {href: `#/errors?since=${since()}`}, 'Errors'));
+  const up = crumb(`#/errors?since=${since()}`, 'Errors');
   if (!one.pages.after) one.last = one.runs.data?.runs[0];
   const {last} = one;
-  if (!group) return [crumb, v('h1', 'Group of errors'), waiting(open, 'This group') || v('p.none', `No run ${since() === 'all' ? 'in the history' : `in the last ${since()}`} failed with this error.`), tools()];
+  if (!group) return [up, v('h1', 'Group of errors'), waiting(open, 'This group') || v('p.none', `No run ${since() === 'all' ? 'in the history' : `in the last ${since()}`} failed with this error.`), filters()];
   const message = bytesOf(group, 'message').text;
-  const words = `errors ${period() ? `--since ${period()} ` : ''}${word(key)} ${id}`;
-  const kind = kindOf(key);
+  const all = orders(group, again);
   return [
-    crumb,
-    v('div.head', v('h1.message', shown(message, 600)), v('div.act', orders(group, again))),
+    up,
+    v('div.head', v('h1.message', shown(message, 600)), v('div.act', actions(all))),
     v('div.grid.two',
       card('group', 'Failed runs', facts([
         ['List', nameLink(`#/lists/${key}`, textOfKey(key))],
@@ -124,14 +115,9 @@ function detail(key, id) {
         ['Last run', runLink(group.last_run)],
         ['Group', code(id)],
       ]), staleNote(open)),
-      card('traceback', 'Traceback', v('p.note', 'The end of the log output of ', last ? runLink(last.run, 'the last run') : 'the last run'), waiting(one.runs, 'The traceback') || traceback(last))),
-    card('runs', 'Runs', history(one.runs, one.pages, () => one.runs.again(runsPath(id)), false)),
-    commands([
-      ['Show the last run', `show ${group.last_run}`],
-      kind !== 'job' && kind !== 'schedule' && ['Release all', `${words} --release`],
-      kind !== 'job' && kind !== 'schedule' && ['Quarantine all', `${words} --quarantine`],
-      (kind === 'job' || !kind) && ['Retry all', `${words} --retry`],
-    ]),
+      card('traceback', 'Traceback', v('p.note', 'The end of the log output of ', last ? runLink(last.run, 'the last run') : 'the last run'), waiting(one.runs, 'The traceback') || (last && bytesOf(last, 'stderr').text ? logOutput(last) : v('p.none', 'The last run has no log output.')))),
+    card('runs', 'Runs', history(one.runs, one.pages, () => one.runs.again(runsPath(id)))),
+    commands([['Show the last run', `show ${group.last_run}`]], all),
   ];
 }
 

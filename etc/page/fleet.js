@@ -1,7 +1,7 @@
 // Hosts by lists: runs of each, and ineligible lists with the reason.
 import {
-  v, plain, number, count, duration, time, now, rows as allLists, store, Slice, Sort, card, listLink, param, placesBar, setParam, state,
-  table, rowHead, path, query} from './parts.js';
+  v, plain, number, count, duration, time, now, rows as allLists, searchField, store, Slice, Sort, card, listLink, param, placesBar, state,
+  table, tools, rowHead, path, query} from './parts.js';
 import {actions} from './actions.js';
 
 let lists = null;
@@ -65,7 +65,7 @@ export const fleet = {
     const name = told && (told.fleet || '');
     const all = told?.hosts || [];
     const head = [v('div.head', v('h1', 'Fleet'), name && v('span.sub', plain(name, 60)), v('span.note', {role: 'status'}, search ? `${number(known.length)} of ${count(all.length, 'host')}` : count(all.length, 'host'))),
-      (search || all.length > 5) && v('form.tools', {onsubmit: (event) => event.preventDefault()}, v('label', 'Search', v('input', {type: 'search', value: param('search'), oninput: (event) => setParam('search', event.target.value)})))];
+      (search || all.length > 5) && tools(searchField())];
     if (!told) return [...head, v('p.none', 'Loading …')];
     const rows = allLists();
     return [

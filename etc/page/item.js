@@ -1,10 +1,9 @@
 // One item: why it does not run, its next run, its timeline, and the output of its active run.
 import {
-  v, plain, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, kindOf, name, nameLink, reasons, runLink,
+  v, plain, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, kindOf, name, nameLink, ofList, reasons, runLink,
   staleNote, state, took, waiting} from './parts.js';
-import {actions} from './actions.js';
+import {actions, itemOrder} from './actions.js';
 import {commands, names, word} from './commands.js';
-import {history} from './list.js';
 import {Output} from './output.js';
 
 // States of items that can be run now.
@@ -16,34 +15,31 @@ let why = null;
 let config = null;
 let output = null; // of the active run
 
-/** What the buttons and the commands of a list of this kind do with an item. */
+/** The commands for an item of a list of this kind. */
 function orders(kind, key, item, data) {
   const label = plain(textOfKey(item), 80);
-  const to = (what) => path('lists', key, 'items', item, what);
-  const then = () => open.again();
+  const both = names(key, item);
+  const is = (...states) => states.includes(data.state);
+  const add = (known, word, more) => known && itemOrder(word, label, key, item, {line: `${word.toLowerCase().split(' ')[0]} ${both}`, then: () => open.again(), ...more});
   const circular = kind === 'circular';
-  const all = [];
-  if (circular && ['quarantined', 'delayed'].includes(data.state)) all.push({word: 'Release', path: to('release'), then, what: `Ends the ${data.state === 'delayed' ? 'delay' : 'quarantine'} of ${label}, and resets its failures.`});
-  if (circular && data.state !== 'quarantined') all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${label} does not run until it is released. ${data.state === 'running' ? 'Its active run continues.' : ''}`});
-  if (circular && ['running', 'delayed'].includes(data.state)) all.push({word: 'Rerun', path: to('rerun'), then, what: `${label} runs again, ${data.state === 'running' ? 'after its active run and ' : ''}without a delay.`});
-  if (kind === 'job' && data.state === 'stalled') all.push({word: 'Retry', path: path('feeds', key, 'jobs', item, 'retry'), then, what: `Returns ${label} to the queue, and resets its failures.`});
-  if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', nameless: true, path: to('run'), then, what: `Runs ${label} now, on a host that serves the list${data.state === 'delayed' ? ', ignoring its delay' : ''}.`});
-  const [where, effect] = kind === 'job' ? [path('feeds', key, 'jobs', item), `Deletes the job ${label}.`]
-    : kind === 'schedule' ? [path('schedules', key, item), `Removes ${label} from the schedule: it has no next time.`] : [path('lists', key, 'items', item), `Removes all copies of ${label} from the list.`];
-  if (KINDS.includes(kind)) all.push({word: 'Remove', bad: true, method: 'DELETE', path: where, then, what: `${effect} An active run continues.`});
-  return actions(all);
+  const job = path('feeds', key, 'jobs', item);
+  return [
+    add(circular && is('quarantined', 'delayed'), 'Release'),
+    add(circular && !is('quarantined'), 'Quarantine'),
+    add(circular && is('running', 'delayed'), 'Rerun'),
+    add(kind === 'job' && is('stalled'), 'Retry', {path: `${job}/retry`, line: `job retry ${both}`}),
+    add(KINDS.includes(kind) && RUNNABLE.includes(data.state), 'Run now'),
+    add(KINDS.includes(kind), 'Remove', kind === 'job' ? {path: job, line: `job retract ${both}`}
+      : kind === 'schedule' && {path: path('schedules', key, item), line: `schedule -k ${word(key)} unset ${names(item)}`}),
+  ].filter(Boolean);
 }
 
-function onCommandLine(kind, key, item, data) {
+function onCommandLine(kind, key, item, all) {
   const both = names(key, item);
   const job = `schedule -k ${word(key)}`;
-  if (kind === 'job')
-    return commands([['Show it', `job show ${both}`], ['Explain its state', `why ${both}`], ['Run now', `run ${both}`],
-      data.state === 'stalled' && ['Retry', `job retry ${both}`], ['Remove', `job retract ${both}`]]);
-  if (kind === 'schedule')
-    return commands([['Show it', `${job} tell ${names(item)}`], ['Next times', `${job} next ${names(item)}`], ['Explain its state', `why ${both}`], ['Run now', `run ${both}`], ['Remove', `${job} unset ${names(item)}`]]);
-  return commands([['Explain its state', `why ${both}`], ['Run now', `run ${both}`], ['Make it the next one', `run --next ${both}`], ['Rerun', `rerun ${both}`], ['Release', `release ${both}`],
-    ['Quarantine', `quarantine ${both}`], ['Remove', `remove ${both}`]]);
+  const show = {job: [['Show it', `job show ${both}`]], schedule: [['Show it', `${job} tell ${names(item)}`], ['Next times', `${job} next ${names(item)}`]],
+    circular: [['Make it the next one', `run --next ${both}`]]}[kind] || [];
+  return commands([['Explain its state', `why ${both}`], ...show], all);
 }
 
 function nextRun(data) {
@@ -85,7 +81,7 @@ export const item = {
       changed();
     });
     why = asking(path('lists', parts[0], 'items', parts[1], 'why'), 2000, changed);
-    config = asking(`${path('config')}?list=${parts[0]}`, 0, changed);
+    config = asking(ofList('config', parts[0]), 0, changed);
     return () => {
       for (const asked of [open, why, config, output]) asked?.stop();
       open = output = null;
@@ -99,9 +95,10 @@ export const item = {
     const wait = waiting(open, 'This item');
     if (wait) return [top, title, wait];
     const {data} = open;
+    const all = orders(kind, key, id, data);
     return [
       top,
-      v('div.head', title, state(data.state), v('div.act', orders(kind, key, id, data))),
+      v('div.head', title, state(data.state), v('div.act', actions(all))),
       v('div.grid.two',
         card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
           waiting(why, 'The reason') || reasons(why.data.reasons) || v('p.none', 'Nothing blocks it. A host claims it soon.'), staleNote(why)),
@@ -120,8 +117,7 @@ export const item = {
       output?.view('Output of the active run'),
       v('div.grid.two',
         card('timeline', 'Timeline', timeline(data)),
-        onCommandLine(kind, key, id, data)),
-      card('runs', 'Recent runs', history({data: {runs: data.runs || []}}, null, null, false)),
+        onCommandLine(kind, key, id, all)),
     ];
   },
 };

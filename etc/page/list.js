@@ -1,11 +1,11 @@
 // A list: its ring, active runs, limits on each host, items and history.
 import {
   v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, runsNow, serves, store,
-  asking, path, query, Pages, card, choice, code, facts, kindOf, cycles, itemLink, reasons, runLink, runList, staleNote, state,
+  asking, path, query, Pages, card, choice, code, crumb, facts, kindOf, itemLink, ofList, reasons, runLink, runList, staleNote, state,
   table, took, waiting, rowHead} from './parts.js';
-import {times} from './charts.js';
+import {cycles, times} from './charts.js';
 import {Ring} from './ring.js';
-import {actions, addItems, few, forEach, Chosen} from './actions.js';
+import {actions, addItems, itemsOrder, Chosen} from './actions.js';
 
 const OUTCOMES = ['succeeded', 'failed', 'crashed', 'timed_out', 'cancelled', 'lost'];
 const STATES = ['', 'free', 'running', 'delayed', 'quarantined'];
@@ -19,7 +19,7 @@ class Open {
     this.rung = asking(path('lists', key, 'ring'), 1000, changed);
     this.own = asking(path('lists', key), 5000, changed);
     this.why = asking(path('lists', key, 'why'), 10000, changed);
-    this.config = asking(`${path('config')}?list=${key}`, 0, changed);
+    this.config = asking(ofList('config', key), 0, changed);
     this.chosen = new Chosen();
     this.state = question.get('items') || '';
     this.search = '';
@@ -34,7 +34,7 @@ class Open {
     return path('lists', this.key, 'items') + query({state: this.state, search: this.search, limit: 50, after: this.itemPages.after});
   }
   runsPath() {
-    return `${path('runs')}?list=${this.key}${query({outcome: this.outcome.replace('_', ' '), host: this.host, limit: 25, after: this.runPages.after}).replace('?', '&')}`;
+    return ofList('runs', this.key, {outcome: this.outcome.replace('_', ' '), host: this.host, limit: 25, after: this.runPages.after});
   }
   askItems(reset) {
     if (reset) this.itemPages.reset();
@@ -122,12 +122,7 @@ function ordersOf(things) {
     open.chosen.all.clear();
     open.items.again();
   };
-  const some = few(things.map((thing) => thing.name));
-  const each = (word, what, order = {}, more = {}) => forEach(things, (thing) => ({path: path('lists', open.key, 'items', thing.key, ...(order.method ? [] : [word.toLowerCase().split(' ')[0]])), ...order}), {word, what, then, ...more});
-  return [each('Release', `Ends the delay or quarantine of ${some}, and resets their failures.`), each('Rerun', `Each of ${some} runs again, without a delay.`),
-    each('Run now', `Runs ${some} now, also if they are delayed.`, {nameless: true}),
-    each('Quarantine', `${some} do not run until they are released. Active runs continue.`, {}, {bad: true, fields: ['reason']}),
-    each('Remove', `Removes all copies of ${some} from the list. Active runs continue.`, {method: 'DELETE'}, {bad: true})];
+  return ['Release', 'Rerun', 'Run now', 'Quarantine', 'Remove'].map((word) => itemsOrder(word, things, open.key, then));
 }
 
 function items() {
@@ -155,14 +150,14 @@ function items() {
     open.itemPages.view(asked.data, () => open.askItems(false)), staleNote(asked));
 }
 
-export function history(asked, pages, go, withList) {
+export function history(asked, pages, go) {
   const found = asked.data ? asked.data.runs : [];
-  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Duration', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, rowHead(itemLink(run, bytesOf(run, 'list').key), withList && v('div.note', plain(bytesOf(run, 'list').text, 80))),
+  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Duration', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, rowHead(itemLink(run, bytesOf(run, 'list').key)),
       v('td', state(run.outcome), run.reason && v('div.note', plain(run.reason, 160))),
       v('td', took(run)),
       v('td', when(run.ended_ms)), v('td', plain(run.host || '', 60)), v('td', runLink(run.run, 'show')))))
     : v('p.none', asked.data?.next ? 'No match in the newest runs; see older runs.' : 'No matching runs')),
-  pages?.view(asked.data, go), staleNote(asked)];
+  pages.view(asked.data, go), staleNote(asked)];
 }
 
 function ended(row) {
@@ -174,7 +169,7 @@ function ended(row) {
       open.host = word;
       open.askRuns(true);
     })),
-    history(open.runs, open.runPages, () => open.askRuns(false), false));
+    history(open.runs, open.runPages, () => open.askRuns(false)));
 }
 
 export const list = {
@@ -190,7 +185,7 @@ export const list = {
     const row = store.all.get(parts[0]);
     if (!row) return [v('h1', 'No such list'), v('p.none', v('span.item', shown(textOfKey(parts[0]))), ' is not in the config of any host.')];
     return [
-      v('p.crumb', v('a', {href: '#/lists'}, 'Lists')),
+      crumb('#/lists', 'Lists'),
       v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
         v('a', {href: `#/errors?list=${row.key}`}, 'Errors'),
         v('div.act', kindOf(open.config) === 'circular' && actions([addItems(row.key, row.name, () => open.items.again())]), actions(row.pause || /^(paused|breaker_open)$/.test(row.state)

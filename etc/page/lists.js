@@ -1,7 +1,8 @@
 // All lists. Only lists in view are drawn, so that ten thousand can scroll.
 import {
-  v, plain, number, count, duration, rows, store, changed, choice, hourOf, listLink, param, rateOf, rateText, setParam, spark, state,
-  sums} from './parts.js';
+  v, plain, number, count, duration, rows, searchField, store, changed, choice, hourOf, listLink, param, rateOf, rateText, setParam, state,
+  sums, tools} from './parts.js';
+import {spark} from './charts.js';
 import {quarantined} from './overview.js';
 
 const narrow = matchMedia('(max-width: 700px)'); // a row is a card
@@ -194,8 +195,7 @@ export const lists = {
       v('div.head', v('h1', 'Lists'),
         v('span.sub', {role: 'status'}, chosen.length === total ? count(total, 'list') : `${number(chosen.length)} of ${count(total, 'list')}`),
         v('span.note', 'On all hosts now; per min: average of the last ten minutes')),
-      v('form.tools', {onsubmit: (event) => event.preventDefault()},
-        v('label', 'Search', v('input', {type: 'search', value: param('search'), oninput: (event) => setParam('search', event.target.value)})),
+      tools(searchField(),
         choice('State', param('state'), STATES, (word) => setParam('state', word)),
         choice('Sort by', order().key, Object.keys(SORTS), (word) => setParam('sort', word === 'problems' ? '' : word))),
       v('div.card', chosen.length ? table()

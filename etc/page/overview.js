@@ -22,7 +22,7 @@ function causes(rows, text) {
 }
 
 /** Returns one line for each problem: {bad, word, text, href}. */
-export function problems(rows) {
+function problems(rows) {
   const all = [];
   const host = store.host;
   const add = (bad, word, text, href) => all.push({bad, word, text, href});

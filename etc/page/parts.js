@@ -4,7 +4,8 @@ export * from './api.js';
 export * from './dom.js';
 export * from './store.js';
 import {param, setParam} from './address.js';
-import {v, name, nameLink, plain, number, count, duration, bytesOf} from './dom.js';
+import {path, query} from './api.js';
+import {v, name, nameLink, plain, shown, number, duration, bytesOf} from './dom.js';
 import {changed, store, now, hourOf} from './store.js';
 
 const KINDS = {on: 'running full succeeded finished', soft: 'delayed', open: 'idle free scheduled disabled probing starting', warn: 'paused quiet draining cancelled outdated',
@@ -70,17 +71,7 @@ export function runList(runs, running, withList = true) {
   })), running > few.length && v('p.note', `and ${number(running - few.length)} more`)];
 }
 
-// ---- charts of the last hour
-
-function bars(hour, width, height, gap) {
-  const most = Math.max(1, ...hour.map(([runs]) => runs));
-  const step = width / hour.length;
-  const wide = Math.max(0.8, step - gap).toFixed(1);
-  return ['runs', 'fails'].map((name, of) => v('path', {class: name, d: hour.map((n, at) => {
-    const high = n[of] && Math.max(1, (n[of] / most) * height).toFixed(1);
-    return high && `M${(at * step).toFixed(1)} ${height}v-${high}h${wide}v${high}z`;
-  }).filter(Boolean).join('')}));
-}
+// ---- runs of the last hour
 
 export function sums(hour) {
   return hour.reduce(([a, b], [runs, failed]) => [a + runs, b + failed], [0, 0]);
@@ -103,51 +94,37 @@ export function rateText(perMinute) {
   return perMinute < 10 ? perMinute.toFixed(1) : number(Math.round(perMinute));
 }
 
-export function spark(row) {
-  const hour = hourOf(row);
-  const [runs, failed] = sums(hour);
-  if (!runs) return v('span.note', 'none');
-  return v('svg.spark', {viewBox: '0 0 120 24', preserveAspectRatio: 'none', role: 'img',
-    'aria-label': `${count(runs, 'run')} in the last hour, ${number(failed)} failed`}, bars(hour, 120, 24, 0.5));
-}
-
-function figure(values, label, axis, ...caption) {
-  return v('figure',
-    v('svg.chart', {viewBox: '0 0 600 110', preserveAspectRatio: 'none', role: 'img', 'aria-label': label},
-      v('line', {x1: 0, x2: 600, y1: 109.5, y2: 109.5}), bars(values, 600, 108, 2)),
-    v('div.axis.note', {'aria-hidden': 'true'}, axis.map((text) => v('span', text))),
-    v('figcaption.note', caption));
-}
-
-export function chart(hour) {
-  const [runs, failed] = sums(hour);
-  const most = number(Math.max(1, ...hour.map(([n]) => n)));
-  return figure(hour, `Runs per minute in the last hour: ${count(runs, 'run')}, ${number(failed)} failed, at most ${most} in a minute`,
-    ['60 min ago', '45', '30', '15', 'now'], v('span.state.on', v('i'), 'ended runs'), v('span.state.bad.elsewhere', v('i'), 'failed runs'),
-    v('span', `at most ${most} in a minute`));
-}
-
-const QUARTER = 900000; // ms
-
-/** Chart of cycle times: [{at_ms, cycle_ms}].. */
-export function cycles(told) {
-  const newest = Math.floor(now() / QUARTER);
-  const all = new Array(24).fill(0);
-  for (const {at_ms: at, cycle_ms: lap} of told) {
-    const place = all.length - 1 - (newest - Math.floor(at / QUARTER));
-    if (place in all) all[place] = lap;
-  }
-  const there = all.filter((lap) => lap > 0);
-  const span = there.length ? `between ${duration(Math.min(...there))} and ${duration(Math.max(...there))}` : 'not known';
-  return figure(all.map((lap) => [lap, 0]), `Cycle time in the last six hours: ${span}`, ['6 h ago', '4 h', '2 h', 'now'], v('span', span));
-}
-
 // ---- data of requests
 
 /** The kind of a list, by its config. */
 export function kindOf(config) {
   const [list] = config.data?.lists || [];
   return list ? (list.settings.source || 'circular').replaceAll('"', '') : '';
+}
+
+/** Path of a request about a list. */
+export function ofList(where, key, values = {}) {
+  return `${path(where)}?list=${key}${query(values).replace('?', '&')}`;
+}
+
+/** The end of the log output of a run. Newlines stay; other invisible characters are escaped. */
+export function logOutput(run) {
+  return v('pre', {tabindex: 0}, bytesOf(run, 'stderr').text.split('\n').map((line, at) => [at > 0 && '\n', line && shown(line, 4000)]));
+}
+
+/** A form above a table, whose fields take effect at once. */
+export function tools(...kids) {
+  return v('form.tools', {onsubmit: (event) => event.preventDefault()}, kids);
+}
+
+/** A search field that keeps its text in the address. */
+export function searchField() {
+  return v('label', 'Search', v('input', {type: 'search', value: param('search'), oninput: (event) => setParam('search', event.target.value)}));
+}
+
+/** Link to the view above this one. */
+export function crumb(href, text) {
+  return v('p.crumb', v('a', {href}, text));
 }
 
 /** Shows that data is loading, or the error. */

@@ -1,5 +1,5 @@
 // A circular list as a ring of its items. The ring rotates with the list.
-import {v, plain, number, count, duration, time} from './dom.js';
+import {v, pick, plain, number, count, duration, time} from './dom.js';
 import {changed, now} from './store.js';
 
 const MIDDLE = 200;
@@ -36,14 +36,10 @@ function groupsOf(ring) {
   return all;
 }
 
-/** Index of the examined item that is drawn at `at`, and the reverse. */
-function looked(answer, at) {
+/** Where the examined item `at` is drawn; with `by` -1, the item that is drawn at `at`. */
+function drawn(answer, at, by = 1) {
   const n = answer.ring.length;
-  return (((at - (answer.rotation || 0)) % n) + n) % n;
-}
-function drawn(answer, at) {
-  const n = answer.ring.length;
-  return (((at + (answer.rotation || 0)) % n) + n) % n;
+  return (((at + by * (answer.rotation || 0)) % n) + n) % n;
 }
 
 /** A ring in which the pointer or the arrow keys select an item. */
@@ -55,7 +51,7 @@ export class Ring {
 
   /** Index in the list of the item that is drawn at `at`. */
   place(answer, at) {
-    let rest = looked(answer, at);
+    let rest = drawn(answer, at, -1);
     for (const [first, size] of answer.segments) {
       if (rest < size) return first + rest;
       rest -= size;
@@ -73,24 +69,13 @@ export class Ring {
     });
     const from = this.place(answer, group.first) + 1;
     if (group.end - group.first === 1) {
-      const named = held[0] || (answer.items && answer.items[looked(answer, group.first)]) || {};
+      const named = held[0] || (answer.items && answer.items[drawn(answer, group.first, -1)]) || {};
       return [v('b', `${number(from)} of ${number(answer.length)}: `), v('span.item', nameOf(named)), `, ${doing(held[0], group)}`];
     }
     const words = STATES.filter(([letter]) => group.counts[letter]).map(([letter, word]) => `${number(group.counts[letter])} ${word}`);
     const to = this.place(answer, group.end - 1) + 1;
     return [v('b', `${number(from)} to ${number(to)}: `), words.join(', '),
       held.slice(0, 3).map((one) => ['; ', v('span.item', nameOf(one)), ` ${doing(one)}`])];
-  }
-
-  key(event, many) {
-    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10}[event.key];
-    if (event.key === 'Escape') this.picked = -1;
-    else if (event.key === 'Home') this.picked = 0;
-    else if (event.key === 'End') this.picked = many - 1;
-    else if (step) this.picked = (((this.picked < 0 && step < 0 ? 0 : this.picked) + step) % many + many) % many;
-    else return;
-    event.preventDefault();
-    changed();
   }
 
   view(answer, name, lap) {
@@ -123,7 +108,7 @@ export class Ring {
     const summary = STATES.map(([letter, word]) => `${number(total[letter])} ${word}`).join(', ');
     return [
       v('svg.ring', {viewBox: '0 0 400 400', tabindex: 0, role: 'img', 'aria-label': `The ring of ${plain(name, 100)}: ${count(answer.length, 'item')}${answer.sampled ? `, a sample of ${number(answer.examined)}` : ''}: ${summary}`,
-        'aria-describedby': 'ring-caption', onkeydown: (event) => many && this.key(event, many)},
+        'aria-describedby': 'ring-caption', onkeydown: (event) => many && pick(event, this.picked, many, (at) => this.pick(at))},
       v('circle.track', {cx: MIDDLE, cy: MIDDLE, r: OUT + 8}),
       !many && v('circle.track', {cx: MIDDLE, cy: MIDDLE, r: IN}),
       v('g.turn', {style: {transform: `rotate(${n ? ((-turn / n) * 360).toFixed(3) : 0}deg)`}}, arcs,

@@ -1,8 +1,8 @@
 // One run: its outcome, or its progress and output.
 import {
-  v, plain, shown, number, duration, when, bytesOf, changed, now, runsNow, asking, path, bar, card, code, facts,
-  itemLink, nameLink, share, staleNote, state, took, waiting} from './parts.js';
-import {actions} from './actions.js';
+  v, plain, number, duration, when, bytesOf, changed, now, runsNow, asking, path, bar, card, code, facts,
+  itemLink, logOutput, nameLink, share, staleNote, state, took, waiting} from './parts.js';
+import {actions, itemOrder} from './actions.js';
 import {commands, names, word} from './commands.js';
 import {Output} from './output.js';
 
@@ -18,22 +18,17 @@ function follow(run) {
   if (run && going(run) && (!output || (output.ended && !output.done))) output = new Output(run.run, () => open?.again());
 }
 
-function head(run, listKey) {
+function orders(run, listKey) {
   const item = bytesOf(run, 'item');
   const label = plain(item.text, 80);
   const then = () => open.again();
   const all = {bad: true, path: path('runs', encodeURIComponent(run.run), 'cancel'), then};
+  const line = `cancel ${word(run.run)}`;
   const ends = `Stops this run of ${label} on ${plain(run.host || 'its host', 60)}: SIGTERM, then SIGKILL after its kill_grace.`;
-  const orders = going(run) ? [
-    {...all, word: 'Cancel', what: `${ends} The item is free again.`},
-    {...all, word: 'Cancel and quarantine', body: {quarantine: true}, fields: ['reason'], what: `${ends} The item does not run until it is released.`},
-  ] : [
-    listKey && !item.length && {word: 'Run now', nameless: true, path: path('lists', listKey, 'items', item.key, 'run'), then, what: `Runs ${label} again now, on a host that serves the list, even if it is delayed.`},
-  ];
-  return [
-    v('p.crumb', listKey ? nameLink(`#/lists/${listKey}`, bytesOf(run, 'list').text) : 'Run'),
-    v('div.head', v('h1', 'Run of ', itemLink(run, listKey)), state(going(run) ? 'running' : run.outcome), v('div.act', actions(orders))),
-  ];
+  return going(run) ? [
+    {...all, word: 'Cancel', line, what: `${ends} The item is free again.`},
+    {...all, word: 'Cancel and quarantine', line: line.replace(' ', ' --quarantine '), body: {quarantine: true}, fields: ['reason'], what: `${ends} The item does not run until it is released.`},
+  ] : listKey && !item.length ? [itemOrder('Run now', label, listKey, item.key, {then, line: `run ${names(listKey, item.key)}`})] : [];
 }
 
 export const run = {
@@ -56,12 +51,13 @@ export const run = {
     const active = going(one);
     const live = runsNow().find((other) => other.run.run === one.run);
     const listKey = one.list !== undefined || one.list_base64 ? bytesOf(one, 'list').key : live?.row.key;
-    const item = bytesOf(one, 'item');
+    const all = orders(one, listKey);
     const progress = active ? output?.progress || live?.run.progress || one.progress : one.progress;
     const done = share(progress);
     const result = one.result === undefined || one.result === null ? null : v('pre', {tabindex: 0}, typeof one.result === 'string' ? one.result : JSON.stringify(one.result, null, 2));
     return [
-      ...head(one, listKey),
+      v('p.crumb', listKey ? nameLink(`#/lists/${listKey}`, bytesOf(one, 'list').text) : 'Run'),
+      v('div.head', v('h1', 'Run of ', itemLink(one, listKey)), state(active ? 'running' : one.outcome), v('div.act', actions(all))),
       done !== null && v('div.card.grid', bar(done, 'Progress of the run'), v('span.note', `${number(progress.numerator)} of ${number(progress.denominator)}`)),
       v('div.grid.two',
         v('div.grid', card('facts', active ? 'Running' : 'Ended', facts([
@@ -84,19 +80,11 @@ export const run = {
         commands([
           ['Show it', `show ${word(one.run)}`],
           [active ? 'Follow its output' : 'Show its output', `logs ${active ? '--follow ' : ''}${word(one.run)}`],
-          active && ['Cancel', `cancel ${word(one.run)}`],
-          active && ['Cancel and quarantine', `cancel --quarantine ${word(one.run)}`],
-          !active && listKey && !item.length && ['Run now', `run ${names(listKey, item.key)}`],
-        ])),
+        ], all)),
         v('div.grid',
           (active || output?.lines.length > 0) && (output ? output.view('Output') : card('says', 'Output', v('p.none', 'No output yet'))),
           result && card('result', 'Result', result),
-          one.stderr !== undefined && card('stderr', 'End of log output', v('pre', {tabindex: 0}, tail(one))))),
+          one.stderr !== undefined && card('stderr', 'End of log output', logOutput(one)))),
     ];
   },
 };
-
-function tail(one) {
-  // Newlines stay; other invisible characters are escaped.
-  return bytesOf(one, 'stderr').text.split('\n').map((line, at) => [at > 0 && '\n', line && shown(line, 4000)]);
-}

@@ -187,7 +187,7 @@ function live() {
   wait = 1000;
 }
 
-export function connect() {
+function connect() {
   if (source) source.close();
   heard = Date.now();
   source = new EventSource(`/api/v1/live${last ? `?after=${encodeURIComponent(last)}` : ''}`);

@@ -1,8 +1,8 @@
 // Schedules, and feeds with their jobs and queues.
 import {
-  v, plain, shown, number, count, duration, when, time, bytesOf, textOfKey, changed, now, asking, path, query, Pages, card, choice, facts, itemLink, name, state,
+  v, plain, shown, number, count, duration, when, time, bytesOf, textOfKey, changed, now, asking, path, query, Pages, card, choice, crumb, facts, itemLink, name, ofList, state,
   staleNote, store, table, waiting, num, rowHead} from './parts.js';
-import {actions, few, forEach, putJobs, Chosen} from './actions.js';
+import {actions, itemsOrder, putJobs, Chosen} from './actions.js';
 import {commands, names, word} from './commands.js';
 
 const CARDS = 20;
@@ -23,7 +23,7 @@ function strip(one, label) {
 }
 
 function ask() {
-  return path('schedules') + query({limit: key ? ROWS : CARDS, after: pages.after}) + (key ? `&list=${key}` : '');
+  return key ? ofList('schedules', key, {limit: ROWS, after: pages.after}) : path('schedules') + query({limit: CARDS, after: pages.after});
 }
 
 function jobsView(jobs) {
@@ -71,7 +71,7 @@ export const schedules = {
     key = parts[0] || '';
     pages = new Pages();
     open = asking(ask(), 3000, changed);
-    first = key ? ['bad', 'died'].map((word) => asking(`${path('schedules')}?list=${key}&state=${word}&limit=${ROWS}`, 5000, changed)) : [];
+    first = key ? ['bad', 'died'].map((word) => asking(ofList('schedules', key, {state: word, limit: ROWS}), 5000, changed)) : [];
     return () => [open, ...first].forEach((asked) => asked.stop());
   },
   render() {
@@ -79,7 +79,7 @@ export const schedules = {
     const wait = waiting(open, 'Schedules');
     const one = key && data ? data.jobs || [] : null;
     return [
-      key && v('p.crumb', v('a', {href: '#/schedules'}, 'Schedules')),
+      key && crumb('#/schedules', 'Schedules'),
       v('div.head', v('h1', key ? shown(textOfKey(key), 200) : 'Schedules'), v('span.sub', 'Next 24 hours')),
       wait || (one
         ? [badJobs(first), v('div.grid', v('section.card', strip(data.schedule, 'All jobs'), one.length ? jobsView(one) : v('p.none', 'No jobs'))),
@@ -120,11 +120,7 @@ function again() {
 /** Jobs of a feed with their payloads. */
 function feedJobs(jobs, caption, withBoxes) {
   const thing = (job) => ({key: bytesOf(job, 'item').key, name: bytesOf(job, 'item').text});
-  const orders = (things) => {
-    const some = few(things.map((one) => one.name));
-    return [forEach(things, (one) => ({path: path('feeds', key, 'jobs', one.key, 'retry')}), {word: 'Retry', then: again, what: `Returns ${some} to the queue, and resets their failures.`}),
-      forEach(things, (one) => ({method: 'DELETE', path: path('feeds', key, 'jobs', one.key)}), {word: 'Remove', bad: true, then: again, what: `Deletes ${some}.`})];
-  };
+  const orders = (things) => ['Retry', 'Remove'].map((word) => itemsOrder(word, things, key, again, (one) => ({path: path('feeds', key, 'jobs', one.key, ...(word === 'Retry' ? ['retry'] : []))})));
   return [withBoxes && chosen.bar(jobs.filter((job) => !job.item_length).map(thing), orders), table(caption, ['Job', 'State', '#Failures', 'Detail', 'Payload'], jobs.map((job, at) => v('tr', {key: at},
     rowHead(v('span.pick', withBoxes && chosen.box(thing(job)), itemLink(job, key))), v('td', state(job.state)), num(job.failures),
     v('td.note', job.host ? `on ${plain(job.host, 60)}${job.since_ms ? ` since ${time(job.since_ms)}` : ''}` : job.position ? `number ${number(job.position)} in the queue` : job.until_ms ? `until ${time(job.until_ms)}` : ''),
@@ -136,7 +132,7 @@ function oneFeed() {
   const jobs = open.data?.items || [];
   const title = textOfKey(key);
   return [
-    v('p.crumb', v('a', {href: '#/feeds'}, 'Feeds')),
+    crumb('#/feeds', 'Feeds'),
     v('div.head', v('h1.name', shown(title, 300)), v('a', {href: `#/lists/${key}`}, 'List and hosts'), v('a', {href: `#/errors?list=${key}`}, 'Errors'), v('div.act', actions([putJobs(key, title, again)]))),
     stalled.length > 0 && v('div.grid', card('stalled', 'Stalled jobs', feedJobs(stalled, 'Stalled jobs', true), first[0].data.next && v('p.note', `The first ${count(stalled.length, 'job')}`), staleNote(first[0]))),
     v('div.grid', card('jobs', 'Jobs', v('form.tools', choice('State', jobState, ['', 'running', 'queued', 'delayed', 'claimed', 'stalled', 'orphaned'], (text) => {

@@ -504,7 +504,7 @@ command = ["true"]
   await viewer.reads(page.getByRole('region', {name: 'Why it does not run'}), /delay/i);
   const before = Number(await redis.ask('LLEN', 'work:failed-runs'));
   await page.getByRole('button', {name: 'Run now …'}).click();
-  await viewer.reads(dialog, /Runs second now[^]*ignoring its delay/);
+  await viewer.reads(dialog, /Runs second now[^]*ignoring a delay/);
   await dialog.getByRole('button', {name: 'Run now'}).click();
   await dialog.getByRole('button', {name: 'Close'}).click();
   await waitFor(async () => Number(await redis.ask('LLEN', 'work:failed-runs')) > before, 'the run');
