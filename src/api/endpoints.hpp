@@ -24,6 +24,9 @@ inline constexpr Endpoint config{"GET", "/api/v1/config", {"list"}};
 inline constexpr Endpoint compare_config{"POST", "/api/v1/config/compare"};
 inline constexpr Endpoint events{"GET", "/api/v1/events", {"list", "run"}};
 
+// This host and the fleet.
+inline constexpr Endpoint problems{"GET", "/api/v1/problems"};
+
 // The page.
 inline constexpr Endpoint page{"GET", "/", {}, Endpoint::Others::ignored};
 inline constexpr Endpoint page_file{"GET", "/page/*", {}, Endpoint::Others::ignored};

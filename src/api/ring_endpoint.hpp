@@ -1,13 +1,12 @@
-// GET /api/v1/lists/{prefix}/ring: one query for all clients, repeated after a pause that depends
-// on the cost of the query.
+// GET /api/v1/lists/{prefix}/ring: one query for all clients.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "api/query_runner.hpp"
+#include "api/shared_response.hpp"
 #include "http/http.hpp"
 #include "loop/loop.hpp"
 #include "operator/ring.hpp"
@@ -23,18 +22,14 @@ class RingEndpoint {
 
  private:
   struct Ring {
+    explicit Ring(loop::Loop& loop) : shared(loop) {}
     verbs::RingRotation turn;  ///< used by the query thread while a query is in flight
-    http::HttpResponse response;
-    Instant good_until{};
-    Instant requested{};
-    bool out = false;
-    std::vector<http::HttpReplyPtr> waiting;
+    SharedResponse shared;
   };
   using RingPtr = std::shared_ptr<Ring>;
 
   void query(const http::HttpRequest& request, const http::HttpReplyPtr& reply);
   void read(const std::string& prefix, std::size_t most, const RingPtr& ring, bool trusted);
-  void handle_response(const RingPtr& ring, http::HttpResponse answer);
   void forget_old();
 
   loop::Loop& loop_;

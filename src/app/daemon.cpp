@@ -68,6 +68,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
       live_(loop_, control_, fleet_, hour_),
       metrics_({loop_, supervisor_, control_, factory_, event_log_, stats_}),
       ring_(loop_, queries_),
+      problems_(loop_, queries_, control_),
       jobs_(loop_, queries_),
       log_settings_(log_),
       servers_(loop_, log_, router_),
@@ -97,6 +98,7 @@ void Daemon::listen() {
   page::add_live(router_, live_);
   page::add_page(router_, control_);
   ring_.add_to(router_);
+  problems_.add_to(router_);
   jobs_.add_to(router_);
   api::add_routes({router_, queries_, control_, fleet_});
   embedded_.on_up = [this] { redis_.reconnect_now(); };

@@ -11,6 +11,7 @@
 #include "api/event_hub.hpp"
 #include "api/job_endpoint.hpp"
 #include "api/query_runner.hpp"
+#include "api/problems_endpoint.hpp"
 #include "api/ring_endpoint.hpp"
 #include "app/child_processes.hpp"
 #include "app/drain.hpp"
@@ -111,6 +112,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   Metrics metrics_;
   http::Router router_;
   api::RingEndpoint ring_;
+  api::ProblemsEndpoint problems_;
   api::JobEndpoint jobs_;
   // Other parts that depend on the config.
   LogSettings log_settings_;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "api/job_endpoint.hpp"
+#include "api/problems_endpoint.hpp"
 #include "api/ring_endpoint.hpp"
 #include "ops/api_support.hpp"
 #include "page/live_hub.hpp"
@@ -79,6 +80,8 @@ TEST_CASE("each path, method and parameter is in etc/openapi.json, which has no 
   page::add_live(router, live);
   page::add_page(router, control);
   ring.add_to(router);
+  api::ProblemsEndpoint problems(loop, queries, control);
+  problems.add_to(router);
   api::JobEndpoint jobs(loop, queries);
   jobs.add_to(router);
   const Told router_has = of_router(router);

@@ -242,6 +242,10 @@ assert unix.good("/api/v1/lists/work")["pause"] is None
 title("changes")
 problems = unix.good("/api/v1/fleet/problems")["problems"]
 assert [problem["text"] for problem in problems] == ["no host serves odd/name?: here: not found"], problems
+both = unix.good("/api/v1/problems")
+assert problems[0] in both["problems"] and both["max_age_ms"] >= 900 and "fleet_error" not in both, both
+own = unix.good("/api/v1/status?lists=count")["problems"]
+assert {problem["kind"] for problem in own} <= {problem["kind"] for problem in both["problems"]}, (own, both)
 refused(404, "there is no host nobody", "/api/v1/fleet/hosts/nobody/forget", "POST", {})
 status, said = tcp.ask("POST", "/api/v1/lists/work/pause", {"reason": "new disks", "for": "10m", "by": "jo"})
 assert status == 200 and said["result"] == "paused" and said["until_ms"] - said["since_ms"] == 600_000, said
