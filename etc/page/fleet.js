@@ -32,7 +32,7 @@ function hostsTable(hosts) {
   return card('hosts', 'Hosts',
     table('Hosts of the fleet', ['Host', 'State', 'Config', 'Version', 'Last heartbeat', 'Slots', 'Min lease margin', 'Actions'], hosts.map((host) => v('tr', {key: host.host_id},
         rowHead(v('b', plain(host.host || host.host_id, 60)), host.host_id === store.host.host_id && v('div.note', 'this page')),
-        v('td', state(host.state), host.unresponsive_since_ms && v('div.note', `since ${time(host.unresponsive_since_ms)}`), host.error && v('div.note', plain(host.error))),
+        v('td', state(host.state), host.unresponsive_since_ms && v('div.note', `since ${time(host.unresponsive_since_ms)}`), host.error && v('div.note', plain(host.error)), host.duplicate_name && v('div.note', 'another host has this name')),
         v('td', `generation ${number(host.generation)}`, v('div.note.item', plain((host.config_hash || '').slice(0, 12))), host.config_outdated && state('outdated')),
         v('td', plain(host.version, 30)),
         v('td', duration(Math.max(0, now() - host.last_heartbeat_ms)), ' ago'),
@@ -62,9 +62,8 @@ export const fleet = {
     const search = param('search').toLowerCase();
     const known = order.of((told?.hosts || []).filter((host) => host.slots && (host.host || host.host_id).toLowerCase().includes(search)));
     const hosts = columns.of(known);
-    const name = told && (told.fleet || '');
     const all = told?.hosts || [];
-    const head = [v('div.head', v('h1', 'Fleet'), name && v('span.sub', plain(name, 60)), v('span.note', {role: 'status'}, search ? `${number(known.length)} of ${count(all.length, 'host')}` : count(all.length, 'host'))),
+    const head = [v('div.head', v('h1', 'Fleet'), told?.fleet && v('span.sub', plain(told.fleet, 60)), v('span.note', {role: 'status'}, search ? `${number(known.length)} of ${count(all.length, 'host')}` : count(all.length, 'host'))),
       (search || all.length > 5) && tools(searchField())];
     if (!told) return [...head, v('p.none', 'Loading …')];
     const rows = allLists();

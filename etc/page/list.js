@@ -2,7 +2,7 @@
 import {
   v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, runsNow, serves, store,
   asking, path, query, Pages, card, choice, code, crumb, facts, kindOf, itemLink, ofList, reasons, runLink, runList, staleNote, state,
-  table, took, waiting, rowHead} from './parts.js';
+  table, took, tools, waiting, rowHead} from './parts.js';
 import {cycles, times} from './charts.js';
 import {Ring} from './ring.js';
 import {actions, addItems, itemsOrder, Chosen} from './actions.js';
@@ -131,11 +131,7 @@ function items() {
   const circular = kindOf(open.config) === 'circular';
   const thing = (one) => ({key: bytesOf(one, 'item').key, name: bytesOf(one, 'item').text});
   return card('items', 'Items',
-    v('form.tools', {onsubmit: (event) => {
-      event.preventDefault();
-      open.askItems(true);
-    }},
-    choice('State', open.state, STATES, (word) => {
+    tools(choice('State', open.state, STATES, (word) => {
       open.state = word;
       open.askItems(true);
     }),
@@ -162,7 +158,7 @@ export function history(asked, pages, go) {
 
 function ended(row) {
   return card('history', 'History',
-    v('form.tools', choice('Outcome', open.outcome, ['', ...OUTCOMES], (word) => {
+    tools(choice('Outcome', open.outcome, ['', ...OUTCOMES], (word) => {
       open.outcome = word;
       open.askRuns(true);
     }), choice('Host', open.host, ['', ...row.hosts.map((one) => hostName(one.id))], (word) => {

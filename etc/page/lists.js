@@ -3,7 +3,6 @@ import {
   v, plain, number, count, duration, rows, searchField, store, changed, choice, hourOf, listLink, param, rateOf, rateText, setParam, state,
   sums, tools} from './parts.js';
 import {spark} from './charts.js';
-import {quarantined} from './overview.js';
 
 const narrow = matchMedia('(max-width: 700px)'); // a row is a card
 const ROW = () => (narrow.matches ? 72 : 45); // px, as in style.css
@@ -13,15 +12,11 @@ const TROUBLE = {unavailable: 0, starved: 1, breaker_open: 1, ineligible: 2, pau
 const STATES = ' problems running idle full paused quarantined failing ineligible starved breaker_open unavailable probing quiet draining disabled'.split(' ');
 
 const failed = (row) => sums(hourOf(row))[1];
+const quarantined = (row) => row.items?.quarantined ?? (row.quarantined || 0);
 const items = (row, name) => (row.items && row.items[name] !== undefined ? row.items[name] : null);
 
-function isTrouble(row) {
-  return ['unavailable', 'starved', 'breaker_open', 'ineligible', 'paused'].includes(row.state) || quarantined(row) > 0 || Boolean(row.write_error) ||
-    (row.overdue_after_ms && row.longest_wait_ms > row.overdue_after_ms);
-}
-
 function rankOf(row) {
-  const rank = TROUBLE[row.state] === undefined ? 7 : TROUBLE[row.state];
+  const rank = TROUBLE[row.state] ?? 7;
   if (row.write_error) return Math.min(rank, 2.5);
   return quarantined(row) > 0 ? Math.min(rank, 3) : rank;
 }
@@ -78,7 +73,7 @@ function choose() {
 
 function fits(row, filter) {
   if (!filter) return true;
-  if (filter === 'problems') return isTrouble(row);
+  if (filter === 'problems') return rankOf(row) < 5 || (row.overdue_after_ms && row.longest_wait_ms > row.overdue_after_ms);
   if (filter === 'quarantined') return quarantined(row) > 0;
   if (filter === 'failing') return Boolean(row.last_error);
   if (filter === 'paused') return row.state === 'paused' || Boolean(row.pause);

@@ -1,7 +1,7 @@
 // Schedules, and feeds with their jobs and queues.
 import {
   v, plain, shown, number, count, duration, when, time, bytesOf, textOfKey, changed, now, asking, path, query, Pages, card, choice, crumb, facts, itemLink, name, ofList, state,
-  staleNote, store, table, waiting, num, rowHead} from './parts.js';
+  staleNote, store, table, tools, waiting, num, rowHead} from './parts.js';
 import {actions, itemsOrder, putJobs, Chosen} from './actions.js';
 import {commands, names, word} from './commands.js';
 
@@ -26,9 +26,14 @@ function ask() {
   return key ? ofList('schedules', key, {limit: ROWS, after: pages.after}) : path('schedules') + query({limit: CARDS, after: pages.after});
 }
 
+/** How late a job is. */
+function lateBy(at) {
+  return state('late', false, `late by ${duration(now() - at)}`);
+}
+
 function jobsView(jobs) {
   return table('Jobs', ['Job', 'State', 'Rule', 'Due', 'Next times'], jobs.map((job, at) => v('tr', {key: at}, rowHead(itemLink(job, key)),
-      v('td', job.due_ms && job.due_ms < now() - 1000 && job.state === 'scheduled' ? state('late', false, `late by ${duration(now() - job.due_ms)}`) : state(job.state || '')),
+      v('td', job.due_ms && job.due_ms < now() - 1000 && job.state === 'scheduled' ? lateBy(job.due_ms) : state(job.state || '')),
       v('td.text', plain(job.description || ''), job.reason && v('div.note', plain(job.reason, 160)), job.rule && v('div.note.item', plain(bytesOf(job, 'rule').text))),
       v('td', job.due_ms ? when(job.due_ms) : '–'),
       v('td.note', (job.next_ms || []).map((next) => time(next)).join(', ')))));
@@ -39,7 +44,7 @@ function agenda(due, note) {
   const end = now() + 86400000;
   const all = due.filter(([at]) => at > 0 && at < end).sort(([a], [b]) => a - b).slice(0, ROWS);
   return card('agenda', 'Next 24 hours', v('p.note', note), all.length ? table('What runs in the next 24 hours', ['Time', 'In', 'Job', 'Schedule'], all.map(([at, job, of], i) => v('tr', {key: i}, v('td', when(at)),
-    v('td', at < now() ? state('late', false, `late by ${duration(now() - at)}`) : duration(at - now())), v('td', itemLink({item: bytesOf(job, job.job === undefined && !job.job_base64 ? 'item' : 'job').text}, of)),
+    v('td', at < now() ? lateBy(at) : duration(at - now())), v('td', itemLink({item: bytesOf(job, job.job === undefined && !job.job_base64 ? 'item' : 'job').text}, of)),
     v('td', v('a.item', {href: `#/schedules/${of}`}, name(textOfKey(of))))))) : v('p.none', 'No jobs'));
 }
 
@@ -135,7 +140,7 @@ function oneFeed() {
     crumb('#/feeds', 'Feeds'),
     v('div.head', v('h1.name', shown(title, 300)), v('a', {href: `#/lists/${key}`}, 'List and hosts'), v('a', {href: `#/errors?list=${key}`}, 'Errors'), v('div.act', actions([putJobs(key, title, again)]))),
     stalled.length > 0 && v('div.grid', card('stalled', 'Stalled jobs', feedJobs(stalled, 'Stalled jobs', true), first[0].data.next && v('p.note', `The first ${count(stalled.length, 'job')}`), staleNote(first[0]))),
-    v('div.grid', card('jobs', 'Jobs', v('form.tools', choice('State', jobState, ['', 'running', 'queued', 'delayed', 'claimed', 'stalled', 'orphaned'], (text) => {
+    v('div.grid', card('jobs', 'Jobs', tools(choice('State', jobState, ['', 'running', 'queued', 'delayed', 'claimed', 'stalled', 'orphaned'], (text) => {
       jobState = text;
       pages.reset();
       open.data = null;

@@ -31,7 +31,8 @@ export class Viewer {
     });
     page.on('pageerror', (error) => viewer.complaints.push(`threw ${error.stack}`));
     page.on('console', (message) => {
-      if (message.type() === 'error' && !viewer.expected?.test(message.text())) viewer.complaints.push(message.text());
+      const text = `${message.text()} ${message.location().url}`;
+      if (message.type() === 'error' && !viewer.expected?.test(text)) viewer.complaints.push(text);
     });
     return viewer;
   }

@@ -59,7 +59,7 @@ command = ["true"]
   const {page} = viewer;
   await viewer.reads(page.getByRole('banner'), /live/);
   const wrong = page.getByRole('region', {name: 'Problems'});
-  await viewer.reads(wrong.getByRole('listitem').filter({hasText: 'Ineligible'}), /gpu: lacks the capability "gpu"/);
+  await viewer.reads(wrong.getByRole('listitem').filter({hasText: 'Ineligible'}), /no host serves gpu: alpha: lacks the capability "gpu"/);
 
   // The page shows added items as running. Redis has their locks.
   await redis.ask('RPUSH', 'films:list', 'holiday.mkv', 'wedding.mkv', 'later.mkv');
@@ -71,10 +71,14 @@ command = ["true"]
   assert.match(held, /^run:alpha:/);
 
   await redis.ask('RPUSH', 'broken:list', 'bad-one');
-  await viewer.reads(wrong, /Quarantined\s+1 item in broken/);
-  await viewer.reads(wrong, /Failing\s+broken/);
+  await viewer.reads(wrong, /Quarantined\s+1 item is quarantined in broken/);
+  await viewer.reads(wrong, /Failing\s+\d of \d runs? of broken failed within the last hour/);
   host.ctl('pause', 'rest', '--reason', 'moving <b>house</b>');
-  await viewer.reads(wrong, /Paused\s+rest: moving <b>house<\/b>/);
+  await viewer.reads(wrong, /Paused\s+rest is paused: [^]*moving <b>house<\/b>/);
+  // They are those of `w8yctl status`.
+  const told = await host.api('problems');
+  assert.deepEqual(told.problems.map((one) => one.kind).sort(), ['failing', 'ineligible', 'paused', 'quarantined']);
+  for (const {text} of told.problems.filter((one) => one.kind !== 'failing')) assert.ok(host.ctl('status').replace(/\s+/g, ' ').includes(text.slice(0, 30)), text);
   await viewer.accessible();
   await viewer.fits();
   await viewer.picture('overview');
@@ -291,7 +295,7 @@ async function ordersCase(at) {
   await viewer.reads(reload, /concurrency/);
   await reload.getByRole('button', {name: /Dismiss|Close/}).click();
   await viewer.go('#/');
-  await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Reload\s+failed/);
+  await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Config outdated\s+the config file is not in force, since the last reload failed: [^]*concurrency/);
 
   // If the config has no token, the page has no form for it.
   await host.stop();
@@ -340,7 +344,8 @@ async function breakCase(at) {
   await viewer.go('#/');
   await viewer.reads(page.getByRole('banner'), /live/);
   await redis.stop();
-  await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Redis\s+unavailable since \d\d:\d\d:\d\d/);
+  await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Redis\s+Redis unavailable: /);
+  await viewer.reads(page.getByRole('alert'), /Redis unavailable since \d\d:\d\d:\d\d/);
   await redis.start();
   await viewer.reads(page.getByRole('main'), /No problems/);
   await host.stop('SIGKILL');
