@@ -7,6 +7,7 @@ import {parseArgs} from 'node:util';
 import {rmSync} from 'node:fs';
 import {CHROMIUM, launch, load} from './browser.mjs';
 import {makeHome} from './host.mjs';
+import {accessCases} from './access.mjs';
 import {cases} from './cases.mjs';
 import {errorCases} from './errors.mjs';
 import {gearmanCases} from './gearman.mjs';
@@ -32,7 +33,7 @@ let passed = 0;
 let failed = 0;
 const {home, remove} = makeHome();
 const browser = await launch(parts.chromium);
-const all = [...cases, ...errorCases, ...gearmanCases, ...taskCases, ...(values.long ? longCases : [])];
+const all = [...cases, ...accessCases, ...errorCases, ...gearmanCases, ...taskCases, ...(values.long ? longCases : [])];
 if (values.pictures) rmSync(values.pictures, {recursive: true, force: true});
 for (const [name, test] of all) {
   if (positionals.length && !positionals.some((word) => name.includes(word))) continue;
