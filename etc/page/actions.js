@@ -1,4 +1,4 @@
-// Commands: a dialog describes the effect, then shows what has happened.
+// Commands: a dialog describes the effect, then shows the result.
 import {v, patch, plain, number, count} from './dom.js';
 import {askForOrders, operator, ordersAre, path, send, setOperator, setToken, signOut, token, ApiError} from './api.js';
 import {changed} from './store.js';
@@ -57,7 +57,7 @@ function button(order) {
   return v('button', {key: order.word, class: `b${order.bad ? ' bad' : ''}`, 'aria-haspopup': 'dialog', onclick: () => setTimeout(ask, 0, order)}, `${order.word} …`);
 }
 
-/** Shows who is signed in, or a button to sign in if commands need a token. */
+/** Shows the name of the operator, or a button to sign in if commands need a token. */
 export function signIn() {
   if (ordersAre('yes') && token())
     return v('span.me', {key: 'me'}, v('span.note', operator() ? `Signed in as ${plain(operator(), 40)}` : 'Signed in'),
@@ -160,12 +160,12 @@ function told(answer) {
 
 // ---- many items
 
-/** Names of things in a sentence, the first ones of many. */
+/** Names in a sentence, the first ones of many. */
 function few(names, most = 3) {
   return names.slice(0, most).map((name) => plain(name, 60)).join(', ') + (names.length > most ? ` and ${number(names.length - most)} more` : '');
 }
 
-/** An order that sends `order(thing)` for each of many things, and counts the responses. */
+/** An order that sends `order(item)` for each of many items, and counts the responses. */
 function forEach(things, order, more) {
   return {...more, send: async (values, report) => {
     const results = new Map(); // text → names
@@ -192,7 +192,7 @@ function forEach(things, order, more) {
   }};
 }
 
-/** Rows of a table that are chosen for such an order. */
+/** Rows of a table that are chosen for an order. */
 export class Chosen {
   constructor() {
     this.all = new Map(); // key → {key, name}

@@ -1,4 +1,4 @@
-// Commands of w8yctl for what a view does, to copy.
+// Commands of w8yctl with the same effect as a view, to copy.
 import {v, card, changed} from './parts.js';
 
 const SAFE = /^[\w@%+=:,./-]+$/;
@@ -17,7 +17,7 @@ export function word(key) {
   return `$'${bytes.replace(/[^ -~]|['\\]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`;
 }
 
-/** A name behind the options of a command, also one that starts with "-". */
+/** Names behind the options of a command. A name may start with "-". */
 export function names(...keys) {
   return (keys.some((key) => key.startsWith('-')) ? '-- ' : '') + keys.map(word).join(' ');
 }
@@ -40,7 +40,7 @@ async function copy(text, button) {
   }, 2000);
 }
 
-/** Card with commands: [[what, arguments]], and those of the buttons. */
+/** Card with commands: [[effect, arguments]], and those of the buttons. */
 export function commands(all, orders = []) {
   return card('commands', 'On the command line', v('ul.cmds', [...all.filter(Boolean), ...orders.map(({word: what, line}) => [what, line])].map(([what, text]) => {
     const line = `w8yctl ${text}`;

@@ -49,10 +49,10 @@ function nextRun(data) {
   if (ends) return ['not before ', when(ends), ` (in ${duration(Math.max(0, ends - now()))})`];
   const ahead = (why.data?.reasons || []).find((one) => one.wait_ms);
   if (ahead) return `in about ${duration(ahead.wait_ms)}, after ${count(ahead.ahead || 0, 'item')}`;
-  return data.state === 'free' ? 'when its turn comes' : data.position ? `after ${count(data.position - 1, 'job')} of its queue` : '';
+  return data.state === 'free' ? 'next in its order' : data.position ? `after ${count(data.position - 1, 'job')} of its queue` : '';
 }
 
-/** What has happened to the item, newest first: [time, content]. */
+/** Events of the item, newest first: [time, content]. */
 function timeline(data) {
   const all = [];
   const by = data.by && ` by ${plain(data.by, 80)}`;

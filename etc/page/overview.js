@@ -11,7 +11,7 @@ let asked = null; // problems as in `w8yctl status`
 
 /** Where an operator sees more about a problem. */
 function placeOf({kind, lists: many, first_lists: [first]}) {
-  if (!many) return '#/fleet';
+  if (!many || kind === 'redis') return '#/fleet';
   if (many > 1) return `#/lists?state=${/^(ineligible|paused|quarantined|starved|breaker_open|unavailable|failing)$/.test(kind) ? kind : 'problems'}`;
   const {key} = bytesOf(first, 'list');
   return kind === 'stalled' ? `#/feeds/${key}` : ['invalid', 'died'].includes(kind) ? `#/schedules/${key}` : `#/lists/${key}${kind === 'quarantined' ? '?items=quarantined' : ''}`;

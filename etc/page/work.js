@@ -39,11 +39,11 @@ function jobsView(jobs) {
       v('td.note', (job.next_ms || []).map((next) => time(next)).join(', ')))));
 }
 
-/** What runs when in the next day: [[time, job, list key, list]], the first ones. */
+/** Card with the first jobs of the next day: [[time, job, list key]]. */
 function agenda(due, note) {
   const end = now() + 86400000;
   const all = due.filter(([at]) => at > 0 && at < end).sort(([a], [b]) => a - b).slice(0, ROWS);
-  return card('agenda', 'Next 24 hours', v('p.note', note), all.length ? table('What runs in the next 24 hours', ['Time', 'In', 'Job', 'Schedule'], all.map(([at, job, of], i) => v('tr', {key: i}, v('td', when(at)),
+  return card('agenda', 'Next 24 hours', v('p.note', note), all.length ? table('Jobs of the next 24 hours', ['Time', 'In', 'Job', 'Schedule'], all.map(([at, job, of], i) => v('tr', {key: i}, v('td', when(at)),
     v('td', at < now() ? lateBy(at) : duration(at - now())), v('td', itemLink({item: bytesOf(job, job.job === undefined && !job.job_base64 ? 'item' : 'job').text}, of)),
     v('td', v('a.item', {href: `#/schedules/${of}`}, name(textOfKey(of))))))) : v('p.none', 'No jobs'));
 }

@@ -10,8 +10,8 @@
 
 #include "api/event_hub.hpp"
 #include "api/job_endpoint.hpp"
-#include "api/query_runner.hpp"
 #include "api/problems_endpoint.hpp"
+#include "api/query_runner.hpp"
 #include "api/ring_endpoint.hpp"
 #include "app/child_processes.hpp"
 #include "app/drain.hpp"

@@ -22,7 +22,7 @@ struct FakeReply : HttpReply {
   std::shared_ptr<HttpStream> stream(std::string, std::string) override { return nullptr; }
 };
 
-/// Control whose refresh waits until the test ends it.
+/// Control whose refresh waits for finish().
 struct SlowControl : FakeControl {
   std::vector<std::function<void()>> waiting;
   void refresh(std::function<void()> then) override { waiting.push_back(std::move(then)); }

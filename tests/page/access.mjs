@@ -41,7 +41,7 @@ command = ["true"]
     [`#/runs/${id}`, 'Run of reel', ['region "Running"', 'button "Cancel …"', 'region "On the command line"']],
     ['#/errors', 'Errors', ['region "Groups of errors"', 'link "exit status 7: upstream is gone"', 'button "Release all …"']],
     ['#/fleet', 'Fleet', ['table "Hosts of the fleet"', 'progressbar "Slots in use on alpha"', 'table "Lists by host"', 'button "Quiet …"']],
-    ['#/schedules', 'Schedules', ['region "mix"', 'img "mix: 1 due in the next 24 hours"', 'table "What runs in the next 24 hours"']],
+    ['#/schedules', 'Schedules', ['region "mix"', 'img "mix: 1 due in the next 24 hours"', 'table "Jobs of the next 24 hours"']],
     ['#/feeds', 'Feeds', ['table "Feeds"', 'link "sums"']],
   ]};
 }
@@ -52,7 +52,7 @@ async function screenReader(at) {
   for (const [address, heading, parts] of views) {
     await viewer.go(address);
     await viewer.sees(viewer.heading(heading), heading);
-    // What a reader has: each part has its role and name, and no element that it can reach is without a name.
+    // A reader has the role and name of each part, and no element without a name.
     let tree = '';
     await waitFor(async () => {
       tree = (await page.locator('body').ariaSnapshot()).replace(/^(\s*- )'(.*?)'/gm, '$1$2'); // YAML quotes a name with a colon
@@ -62,7 +62,7 @@ async function screenReader(at) {
     });
     const nameless = tree.split('\n').filter((line) => /^\s*- (button|link|searchbox|textbox|combobox|checkbox|img|table|region|progressbar|log)(?! ")/.test(line));
     assert.deepEqual(nameless, [], `${heading} has elements without a name`);
-    // Landmarks, one heading of level 1, and no level that is left out.
+    // Landmarks, one heading of level 1, and no skipped level.
     for (const mark of ['- banner:', '- navigation "Views":', '- main:']) assert.ok(tree.includes(mark), `${heading} lacks ${mark}`);
     const levels = [...tree.matchAll(/- heading .*\[level=(\d)\]/g)].map(([, level]) => Number(level));
     assert.equal(levels.filter((level) => level === 1).length, 1, `${heading}: ${levels}`);
@@ -84,7 +84,7 @@ async function tabs(page, most = 80) {
       return {name: (one.getAttribute('aria-label') || one.innerText || one.name || one.tagName).trim(), last: one.dataset.walked === 'yes',
         seen: right > 0 && bottom > 0 && left < innerWidth && top < innerHeight, outline: outlineStyle !== 'none' && outlineWidth !== '0px', mark: (one.dataset.walked = 'yes')};
     });
-    if (!at || at.last) return names; // the end of the page, or its beginning again
+    if (!at || at.last) return names; // the end of the page, or its start again
     assert.ok(at.seen && at.outline, `the focus on "${at.name}" cannot be seen: ${JSON.stringify(at)}`);
     names.push(at.name);
   }
@@ -94,7 +94,7 @@ async function tabs(page, most = 80) {
 async function keyboardOnly(at) {
   const {viewer, views} = await walk(at);
   const {page} = viewer;
-  // What Tab reaches in each view, in this order.
+  // Elements that Tab reaches in each view, in this order.
   const order = {
     Overview: [/^Quarantined/, /^Last hour$/, /^reel$/],
     Lists: [/^broken$/, /^films$/],
@@ -120,7 +120,7 @@ async function keyboardOnly(at) {
       from = next;
     }
   }
-  // The dialog keeps the focus, and gives it back.
+  // The dialog keeps the focus. After it, the button has the focus again.
   await viewer.go('#/lists/films');
   const pause = page.getByRole('button', {name: 'Pause …'});
   await pause.focus();

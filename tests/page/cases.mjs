@@ -295,7 +295,7 @@ async function ordersCase(at) {
   await viewer.reads(reload, /concurrency/);
   await reload.getByRole('button', {name: /Dismiss|Close/}).click();
   await viewer.go('#/');
-  await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Config outdated\s+the config file is not in force, since the last reload failed: [^]*concurrency/);
+  await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Config outdated\s+the config file is not in force, since the last reload failed: [^]*lists\.bad: /);
 
   // If the config has no token, the page has no form for it.
   await host.stop();

@@ -43,7 +43,7 @@ concurrency = 2
   await server.kill();
   await viewer.go('#/');
   const wrong = page.getByRole('region', {name: 'Problems'});
-  await viewer.reads(wrong, new RegExp(`Gearman\\s+127\\.0\\.0\\.1:${server.port}: `));
+  await viewer.reads(wrong, new RegExp(`Gearman\\s+gearmand unavailable: 127\\.0\\.0\\.1:${server.port}: `));
   await viewer.accessible();
   await server.start();
   await waitFor(async () => (await wrong.filter({hasText: 'Gearman'}).count()) === 0, 'the trouble to be over');
