@@ -116,8 +116,10 @@ export function asking(where, every, tell) {
   const later = (gap) => {
     timer = setTimeout(() => (document.hidden ? later(1000) : ask()), gap);
   };
-  asked.again = (to) => {
+  // `anew`: the data so far is of another request.
+  asked.again = (to, anew) => {
     if (to) asked.where = to;
+    if (anew) asked.data = null;
     return ask();
   };
   asked.stop = () => {

@@ -22,8 +22,7 @@ function ask() {
 }
 
 function again() {
-  open.data = null;
-  open.again(ask());
+  open.again(ask(), true);
   if (one) one.runs.again();
 }
 

@@ -39,14 +39,12 @@ class Open {
   askItems(reset) {
     if (reset) this.itemPages.reset();
     this.chosen.all.clear();
-    this.items.data = null;
-    this.items.again(this.itemsPath());
+    this.items.again(this.itemsPath(), true);
     changed();
   }
   askRuns(reset) {
     if (reset) this.runPages.reset();
-    this.runs.data = null;
-    this.runs.again(this.runsPath());
+    this.runs.again(this.runsPath(), true);
     changed();
   }
   stop() {

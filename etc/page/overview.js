@@ -21,10 +21,10 @@ function problems() {
   const wait = waiting(asked, 'Problems');
   if (wait) return wait;
   const {problems: all, fleet_error: error} = asked.data;
-  const line = (bad, kind, href, text) => v('li', {key: text, class: bad ? 'bad' : ''}, v('a', {href}, v('b', kind[0].toUpperCase() + kind.slice(1).replace('_', ' ')), v('span', plain(text, 1200))));
+  const line = (kind, href, text) => v('li', {key: text, class: BAD.includes(kind) ? 'bad' : ''}, v('a', {href}, v('b', kind[0].toUpperCase() + kind.slice(1).replace('_', ' ')), v('span', plain(text, 1200))));
   return [all.length || error ? v('section', {'aria-labelledby': 'wrong'}, v('h2', {id: 'wrong', class: 'hidden'}, 'Problems'),
-    v('ul.wrong', all.slice(0, MOST).map((one) => line(BAD.includes(one.kind), one.kind, placeOf(one), one.text)),
-      error && line(false, 'fleet', '#/fleet', `the fleet cannot be read: ${error}`),
+    v('ul.wrong', all.slice(0, MOST).map((one) => line(one.kind, placeOf(one), one.text)),
+      error && line('fleet', '#/fleet', `the fleet cannot be read: ${error}`),
       all.length > MOST && v('li', v('div', `and ${number(all.length - MOST)} more`))))
     : v('p.well', 'No problems'), staleNote(asked)];
 }

@@ -14,8 +14,8 @@ function going(run) {
 }
 
 /** Opens the stream of an active run, also again if it breaks. */
-function follow(run) {
-  if (run && going(run) && (!output || (output.ended && !output.done))) output = new Output(run.run, () => open?.again());
+function follow({data: run, error}) {
+  if (run && !error && going(run) && (!output || (output.ended && !output.done))) output = new Output(run.run, () => open?.again());
 }
 
 function orders(run, listKey) {
@@ -35,7 +35,7 @@ export const run = {
   title: ({parts}) => `Run ${parts[0]}`,
   enter({parts}) {
     open = asking(path('runs', parts[0]), 3000, () => {
-      follow(open.data);
+      follow(open);
       changed();
     });
     return () => {

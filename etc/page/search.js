@@ -25,7 +25,8 @@ function parts() {
 function listsOfItems({list}) {
   const here = /^#\/lists\/([^/?]+)/.exec(location.hash)?.[1];
   const size = (row) => (row.key === here ? Infinity : row.items?.length ?? 1); // 1: not counted yet
-  return rows().filter((row) => row.items?.length !== 0 && row.name.toLowerCase().includes(list)).sort((a, b) => size(b) - size(a));
+  // w8yd reads only items of lists in its config.
+  return rows().filter((row) => store.lists.has(row.key) && row.items?.length !== 0 && row.name.toLowerCase().includes(list)).sort((a, b) => size(b) - size(a));
 }
 
 /** Searches for items: one query at a time, so that other clients of w8yd do not wait. */

@@ -43,7 +43,7 @@ function jobsView(jobs) {
 function agenda(due, note) {
   const end = now() + 86400000;
   const all = due.filter(([at]) => at > 0 && at < end).sort(([a], [b]) => a - b).slice(0, ROWS);
-  return card('agenda', 'Next 24 hours', v('p.note', note), all.length ? table('Jobs of the next 24 hours', ['Time', 'In', 'Job', 'Schedule'], all.map(([at, job, of], i) => v('tr', {key: i}, v('td', when(at)),
+  return card('agenda', 'Next 24 hours', v('p.note', note), all.length ? table('Due in the next 24 hours', ['Time', 'In', 'Job', 'Schedule'], all.map(([at, job, of], i) => v('tr', {key: i}, v('td', when(at)),
     v('td', at < now() ? lateBy(at) : duration(at - now())), v('td', itemLink({item: bytesOf(job, job.job === undefined && !job.job_base64 ? 'item' : 'job').text}, of)),
     v('td', v('a.item', {href: `#/schedules/${of}`}, name(textOfKey(of))))))) : v('p.none', 'No jobs'));
 }
@@ -143,8 +143,7 @@ function oneFeed() {
     v('div.grid', card('jobs', 'Jobs', tools(choice('State', jobState, ['', 'running', 'queued', 'delayed', 'claimed', 'stalled', 'orphaned'], (text) => {
       jobState = text;
       pages.reset();
-      open.data = null;
-      open.again(askFeeds());
+      open.again(askFeeds(), true);
     })), waiting(open, 'Jobs') || (jobs.length ? feedJobs(jobs, 'Jobs', false) : v('p.none', 'No jobs')), pages.view(open.data, () => open.again(askFeeds())), staleNote(open))),
     commands([['List the jobs', `items ${names(key)}`], ['Put a job', `job put ${names(key)} PAYLOAD`], stalled[0] && ['Retry a job', `job retry ${names(key, bytesOf(stalled[0], 'item').key)}`]]),
   ];

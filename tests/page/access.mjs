@@ -41,7 +41,7 @@ command = ["true"]
     [`#/runs/${id}`, 'Run of reel', ['region "Running"', 'button "Cancel …"', 'region "On the command line"']],
     ['#/errors', 'Errors', ['region "Groups of errors"', 'link "exit status 7: upstream is gone"', 'button "Release all …"']],
     ['#/fleet', 'Fleet', ['table "Hosts of the fleet"', 'progressbar "Slots in use on alpha"', 'table "Lists by host"', 'button "Quiet …"']],
-    ['#/schedules', 'Schedules', ['region "mix"', 'img "mix: 1 due in the next 24 hours"', 'table "Jobs of the next 24 hours"']],
+    ['#/schedules', 'Schedules', ['region "mix"', 'img "mix: 1 due in the next 24 hours"', 'table "Due in the next 24 hours"']],
     ['#/feeds', 'Feeds', ['table "Feeds"', 'link "sums"']],
   ]};
 }

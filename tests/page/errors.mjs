@@ -95,7 +95,7 @@ command = ["true"]
   const {page} = viewer;
   await viewer.go('#/schedules/mix');
   const times = host.ctl('schedule', '-k', 'mix', 'next', 'hourly:A', '--json').match(/\d{10,13}/g).map(Number);
-  const agenda = page.getByRole('table', {name: 'Jobs of the next 24 hours'});
+  const agenda = page.getByRole('table', {name: 'Due in the next 24 hours'});
   await viewer.reads(agenda, /hourly:A/);
   const shown = await agenda.locator('time').evaluateAll((all) => all.map((one) => Date.parse(one.title)));
   assert.deepEqual(shown, times.map((each) => (each < 1e11 ? each * 1000 : each)));
