@@ -24,6 +24,11 @@ Value run_del(const CommandCall& call) {
   return Value::of(count);
 }
 
+Value run_rename(const CommandCall& call) {
+  if (!call.keys.rename(call.key(), call.words[2])) throw CommandError("ERR no such key");
+  return Value::status("OK");
+}
+
 Value run_type(const CommandCall& call) {
   return Value::status(call.keys.type(call.key()));
 }
@@ -122,6 +127,7 @@ std::span<const CommandInfo> key_commands() {
       {"EXISTS", -2, Effect::reads, run_exists},
       {"DEL", -2, Effect::writes, run_del},
       {"UNLINK", -2, Effect::writes, run_del},
+      {"RENAME", 3, Effect::writes, run_rename},
       {"TYPE", 2, Effect::reads, run_type},
       {"PTTL", 2, Effect::reads, run_pttl},
       {"PEXPIRE", 3, Effect::writes, run_pexpire},

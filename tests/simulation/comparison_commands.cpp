@@ -11,6 +11,7 @@ const std::vector<std::string>& command_forms() {
       "EXISTS K K",
       "DEL K",
       "UNLINK K K",
+      "RENAME K K",
       "TYPE K",
       "SET K V",
       "SET K N",

@@ -89,6 +89,7 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"fleet command", 1, 10s},
     {"outage upstream", 1, 40s},
     {"rerun", 1, 0s},
+    {"removal", 1, 6s},
 }};
 
 /// Draws a kind from `first` to `last` by its weight.
@@ -134,7 +135,7 @@ std::string to_text(const Fault& fault) {
 Scale draw_scale(Random random, Edition edition) {
   // Additions of later editions do not change the draws of the first one.
   Random later = random.fork(2), latest = random.fork(3), fourth = random.fork(4);
-  Random fifth = random.fork(5);
+  Random fifth = random.fork(5), sixth = random.fork(6);
   Scale scale;
   scale.edition = edition;
   scale.hosts = static_cast<unsigned>(random.one_of<int>({2, 3, 3, 3, 4, 8}));
@@ -158,6 +159,8 @@ Scale draw_scale(Random random, Edition edition) {
   scale.breakers = fourth.chance(30);
   if (edition == Edition::fourth) return scale;
   scale.reruns = fifth.chance(40);
+  if (edition == Edition::fifth) return scale;
+  scale.removals = sixth.chance(40);
   return scale;
 }
 
@@ -197,6 +200,11 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
     Random reruns = others.fork(13);
     for (Duration at = 2s; at < end; at += reruns.between(Duration(100ms), Duration(3s)))
       faults.push_back(draw_fault(reruns, scale, at, Fault::Kind::rerun));
+  }
+  if (scale.removals) {
+    Random removals = others.fork(14);
+    for (Duration at = 2s; at < end; at += removals.between(Duration(100ms), Duration(3s)))
+      faults.push_back(draw_fault(removals, scale, at, Fault::Kind::removal));
   }
   if (scale.edition < Edition::third || !scale.operators) return faults;
   if (scale.schedule)

@@ -113,7 +113,9 @@ struct Fault {
     upstream_outage,
     // of worlds in which items run again after their runs
     rerun,
-    last = rerun,
+    // of worlds in which other clients remove items
+    removal,
+    last = removal,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the start of the world
@@ -134,7 +136,8 @@ enum class Edition : unsigned {
   third = 3,
   fourth = 4,
   fifth = 5,
-  newest = fifth
+  sixth = 6,
+  newest = sixth
 };
 
 struct Scale {
@@ -153,6 +156,7 @@ struct Scale {
   bool redisless = false;    ///< hosts have only Gearman lists, temporarily or always
   bool breakers = false;     ///< lists have a breaker, and all of their runs fail at times
   bool reruns = false;       ///< operators mark running items to run again
+  bool removals = false;     ///< other clients remove items by all commands that can
   /// Duration of the world. Its last part, `calm`, has no faults.
   Duration time = std::chrono::minutes(3);
 

@@ -20,10 +20,6 @@ constexpr std::size_t max_in_call = std::size_t{320} << 10;
 /// Maximum time from the kill of a child to its end.
 constexpr Duration tolerance = std::chrono::milliseconds(2);
 
-std::string list_of(const std::string& key) {  // "work:list"
-  return key.substr(0, key.rfind(":list"));
-}
-
 std::string text_of(Server& server, const std::string& key) {
   const auto* text = server.keys().find<std::string>(key);
   return text == nullptr ? std::string() : *text;
@@ -63,41 +59,13 @@ bool Invariants::stood_still(const Run& run) const {
          found->second + after_stall >= run.lease_ends - run.life;
 }
 
-// ---- the set of items
-
-std::uint64_t Invariants::sum_of(Server& server, const std::string& list) {
-  std::uint64_t sum = 0;
-  if (const List* items = server.keys().find<List>(list))
-    for (const std::string& item : *items) sum += hash_of(item);
-  return sum;
-}
-
-void Invariants::user_changes(Server& server, const std::string& list) {
-  ++changes_[server.name() + ' ' + list];
-  items_[server.name() + ' ' + list + ":list"] = sum_of(server, list + ":list");
-  // A removal deletes marks.
-  const std::string keys = server.name() + ' ' + list + ':';
-  std::erase_if(marks_, [&](const auto& mark) { return mark.first.starts_with(keys); });
-}
-
-void Invariants::check_items(Server& server, const std::string& list, const std::string& who) {
-  const auto known = items_.find(server.name() + ' ' + list);
-  if (known == items_.end()) return;
-  // A lost item stays lost, so that a long list need not be checked each time.
-  const List* items = server.keys().find<List>(list);
-  if (items != nullptr && items->size() > 8 && ++checks_ % 16 != 0) return;
-  if (known->second == sum_of(server, list)) return;
-  break_promise("no item is ever lost",
-                "the items of " + list + " have changed after a call of " + who,
-                {who, list_of(list)});
-}
-
 // ---- claims
 
 void Invariants::before(Server& server, const Server::Command& command) {
   servers_[server.name()] = &server;
   if (command.script == &store::scripts::claim) ++claims_made_[server.name()];
   if (command.script == &store::scripts::settle) before_settle(server, command);
+  if (command.script == &store::scripts::remove) before_removal(server, command);
   for (const auto& watch : watches_) watch->before(server, command);
   check_size(command);
 }
@@ -140,6 +108,7 @@ void Invariants::after_claim(Server& server, const Server::Command& command, con
   const auto& told = reply.elements;
   if (command.script == &store::scripts::claim_item) {
     if (told[0].text != "ok") return;
+    check_listed(server, command, command.arg[3]);
     check_marks(server, command, command.arg[3]);
     rests_.erase(server.name() + ' ' + brief(command.key[6]));
     return claimed(
@@ -154,6 +123,7 @@ void Invariants::after_claim(Server& server, const Server::Command& command, con
   std::size_t run = 17;
   for (std::size_t i = head + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
        i += 3, ++run) {
+    check_listed(server, command, told[i].text);
     check_marks(server, command, told[i].text);
     claimed(server, {command.who, list_of(command.key[0]), told[i].text, command.arg[run],
                      command.arg[0] + told[i].text, command.arg[1] + command.arg[run],

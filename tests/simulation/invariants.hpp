@@ -194,6 +194,8 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
                             const std::string& item) {
     return server + ' ' + list + ' ' + brief(item);
   }
+  /// Returns the list of a key such as "work:list".
+  static std::string list_of(const std::string& key) { return key.substr(0, key.rfind(":list")); }
   /// Returns the key of the list of a settlement, from its history key "work:runs".
   static std::string list_key_of_settle(const Words& keys) {
     return keys[2].substr(0, keys[2].size() - 4) + "list";
@@ -215,6 +217,10 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   void after_operator(Server& server, const Server::Command& command);
   void after_rerun(Server& server, const Server::Command& command, const Value& reply);
   void check_marks(Server& server, const Server::Command& claim, const std::string& item);
+  void check_listed(Server& server, const Server::Command& claim, const std::string& item);
+  void before_removal(Server& server, const Server::Command& removal);
+  void after_removal(Server& server);
+  static bool holds(Server& server, const Run& run);
   void check_rest(const Run& run);
   void check_size(const Server::Command& command);
   void check_fleet(const Run& run);
@@ -233,6 +239,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   std::vector<std::unique_ptr<KindWatch>> watches_;
   std::optional<Broken> broken_;
   std::map<RunId, Run> runs_;
+  std::vector<const Run*> held_;  ///< runs that hold items, before a removal by an operator
   std::map<std::string, std::set<std::string>> living_;  ///< children, by item
   std::map<std::string, std::set<std::string>> places_;  ///< runs with a fleet slot, by list
   std::map<std::string, Run*> last_claim_;               ///< by lock

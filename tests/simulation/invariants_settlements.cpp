@@ -11,10 +11,6 @@ namespace {
 
 namespace scripts_of = store::scripts;
 
-std::string list_named(const std::string& key) {  // "work:list"
-  return key.substr(0, key.rfind(":list"));
-}
-
 std::string text_in(Keys& keys, const std::string& key) {
   const auto* text = keys.find<std::string>(key);
   return text == nullptr ? std::string() : *text;
@@ -44,8 +40,9 @@ void Invariants::after_operator(Server& server, const Server::Command& command) 
   if (command.script == nullptr || reads || command.key.empty() ||
       !command.key[0].ends_with(":list"))
     return;
-  const std::string list = list_named(command.key[0]);
+  const std::string list = list_of(command.key[0]);
   operator_frees(list);
+  if (command.script == &scripts_of::remove) after_removal(server);
   if (command.script == &scripts_of::add || command.script == &scripts_of::remove)
     return user_changes(server, list);
   check_items(server, command.key[0], command.who);
@@ -66,10 +63,10 @@ void Invariants::after_rerun(Server& server, const Server::Command& command, con
 void Invariants::check_marks(Server& server, const Server::Command& claim,
                              const std::string& item) {
   if (server.forbidden() == "HDEL") return;  // the mark of a past lock has no effect
-  if (!has_field(server.keys(), list_named(claim.key[0]) + ":reruns", item)) return;
+  if (!has_field(server.keys(), list_of(claim.key[0]) + ":reruns", item)) return;
   break_promise("one mark gives at most one more run",
                 "the mark of " + brief(item) + " stays after a claim of " + claim.who,
-                {list_named(claim.key[0]) + ' ' + brief(item), claim.who});
+                {list_of(claim.key[0]) + ' ' + brief(item), claim.who});
 }
 
 void Invariants::ended(const std::string& id) {
@@ -95,7 +92,7 @@ Invariants::ItemState Invariants::state_of(Keys& keys, const Server::Command& co
 void Invariants::before_settle(Server& server, const Server::Command& command) {
   before_.clear();
   std::size_t at = first_end(command.arg);
-  const std::string list = list_named(list_key_of_settle(command.key));
+  const std::string list = list_of(list_key_of_settle(command.key));
   for (std::size_t i = first_lock; i + 1 < command.key.size(); ++i, at += of_end) {
     const auto found = runs_.find(command.arg[at + 1]);
     if (found == runs_.end()) continue;
@@ -170,7 +167,7 @@ bool Invariants::after_breaker(Server& server, const std::string& list) {
 }
 
 void Invariants::after_settle(Server& server, const Server::Command& command) {
-  const bool of_breaker = after_breaker(server, list_named(list_key_of_settle(command.key)));
+  const bool of_breaker = after_breaker(server, list_of(list_key_of_settle(command.key)));
   for (const Before& each : before_) {
     Run& run = runs_[each.run];
     finish(run);

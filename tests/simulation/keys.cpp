@@ -66,6 +66,19 @@ bool Keys::remove(const std::string& key) {
   return true;
 }
 
+bool Keys::rename(const std::string& key, const std::string& to) {
+  Entry* entry = find_value(key);
+  if (entry == nullptr) return false;
+  if (key == to) return true;
+  ++written;
+  Entry moved = std::move(*entry);
+  entries_.erase(key);
+  entries_.insert_or_assign(to, std::move(moved));
+  notify(key, "rename_from");
+  notify(to, "rename_to");
+  return true;
+}
+
 const char* Keys::type(const std::string& key) {
   const Entry* entry = find_value(key);
   if (entry == nullptr) return "none";

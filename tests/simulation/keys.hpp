@@ -89,6 +89,8 @@ class Keys {
   }
   bool exists(const std::string& key) { return find_value(key) != nullptr; }
   bool remove(const std::string& key);
+  /// Moves a key with its expiry, and replaces another. Returns false if there is no such key.
+  bool rename(const std::string& key, const std::string& to);
   /// Returns the reply to TYPE, such as "list" or "none".
   const char* type(const std::string& key);
   /// Removes the key if it is empty.

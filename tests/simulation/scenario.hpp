@@ -109,6 +109,10 @@ class Scenario {
   void start_redisless(const Fault& fault);
   [[nodiscard]] bool has_redis(const Host& host) const;
 
+  // scenario_removals.cpp
+  void start_removal(const Fault& fault);
+  void put_back(Server& at, const std::string& list, const Words& words, Duration after);
+
   // scenario_keyspace.cpp
   void start_told(const Fault& fault);
   /// Checks in the calm that an item that a user adds is claimed at once.

@@ -101,6 +101,7 @@ struct Wishes {
   bool operators = false;
   bool redisless = false;
   bool reruns = false;
+  bool removals = false;
   bool fleet = false;
   bool breakers = false;
   unsigned edition = static_cast<unsigned>(Edition::newest);
@@ -137,6 +138,7 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   options.scale.breakers = options.scale.breakers || wishes.breakers;
   options.scale.redisless = options.scale.redisless || wishes.redisless;
   options.scale.reruns = options.scale.reruns || wishes.reruns;
+  options.scale.removals = options.scale.removals || wishes.removals;
   options.scale.gearman = options.scale.gearman || wishes.gearman || wishes.redisless;
   options.scale.lapses = options.scale.lapses || wishes.lapses;
   options.scale.operators = options.scale.operators || wishes.operators;
@@ -162,7 +164,7 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
         << (options.scale.lapses ? "lapses, " : "")
         << (options.scale.operators ? "operators, " : "")
         << (options.scale.fleet ? "a fleet, " : "") << (options.scale.breakers ? "breakers, " : "")
-        << (options.scale.reruns ? "reruns, " : "")
+        << (options.scale.reruns ? "reruns, " : "") << (options.scale.removals ? "removals, " : "")
         << (options.scale.redisless ? "hosts without Redis, " : "") << options.faults.size()
         << " faults, " << count.children << " runs, " << summary.lines << " lines, digest "
         << digest << '\n';
@@ -248,6 +250,7 @@ int main(int argc, char** argv) {
   app.add_flag("--fleet", wishes.fleet, "Add fleet commands to each world");
   app.add_flag("--breakers", wishes.breakers, "Add breakers and outages of what runs need");
   app.add_flag("--reruns", wishes.reruns, "Mark running items to run again in each world");
+  app.add_flag("--removals", wishes.removals, "Have other clients remove items in each world");
   app.add_flag("--redisless", wishes.redisless, "Add hosts without Redis, temporarily or always");
   app.add_option("--edition", wishes.edition, "Edition of the generator of worlds")
       ->capture_default_str()
