@@ -90,6 +90,7 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"outage upstream", 1, 40s},
     {"rerun", 1, 0s},
     {"removal", 1, 6s},
+    {"rerun of a job", 1, 0s},
 }};
 
 /// Draws a kind from `first` to `last` by its weight.
@@ -205,6 +206,11 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
     Random removals = others.fork(14);
     for (Duration at = 2s; at < end; at += removals.between(Duration(100ms), Duration(3s)))
       faults.push_back(draw_fault(removals, scale, at, Fault::Kind::removal));
+  }
+  if (scale.edition >= Edition::sixth && scale.feed) {
+    Random reruns = others.fork(15);
+    for (Duration at = 2s; at < end; at += reruns.between(Duration(50ms), Duration(1s)))
+      faults.push_back(draw_fault(reruns, scale, at, Fault::Kind::rerun_of_job));
   }
   if (scale.edition < Edition::third || !scale.operators) return faults;
   if (scale.schedule)

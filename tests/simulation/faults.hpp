@@ -115,7 +115,9 @@ struct Fault {
     rerun,
     // of worlds in which other clients remove items
     removal,
-    last = removal,
+    // of worlds with a feed in which jobs run again after their runs
+    rerun_of_job,
+    last = rerun_of_job,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the start of the world

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "simulation/settings.hpp"
 #include "store/scripts.hpp"
 #include "store/thoonk/job_note.hpp"
 
@@ -14,12 +13,8 @@ namespace scripts_of = store::scripts;
 
 /// Maximum time of a job in the queue while a host has a free slot.
 constexpr Duration max_queued = std::chrono::seconds(5);
-/// Maximum time from the end of the lease of a dead holder to the recovery of its job:
-/// recover_pause of each host, and the search.
-constexpr Duration max_gone = std::chrono::seconds(8);
-/// Time of two maintenance scans, of which the current one may fail, and of the pauses of hosts
-/// that wait to maintain.
-constexpr Duration max_looks = 3 * std::chrono::seconds(feed_maintenance_s) + max_gone;
+constexpr Duration max_gone = JobWatch::max_gone;
+constexpr Duration max_looks = JobWatch::max_looks;
 constexpr std::size_t digits_of_id = 26;
 
 std::string run_named_in(const std::string& value) {
@@ -51,7 +46,9 @@ void JobWatch::before(Server& server, const Server::Command& command) {
 
 void JobWatch::after(Server& server, const Server::Command& command, const Value& reply) {
   if (!is_about_it(command)) return;
-  if (command.script == &scripts_of::job_claim) {
+  if (command.script == &scripts_of::job_put) {
+    after_put(server, command, reply);
+  } else if (command.script == &scripts_of::job_claim) {
     after_take(server, command, reply);
   } else if (command.script == &scripts_of::job_renew) {
     after_renew(command, reply);
@@ -64,6 +61,7 @@ void JobWatch::after(Server& server, const Server::Command& command, const Value
     for (std::size_t i = 3; i < reply.elements.size(); ++i)
       promises_.ended(run_named_in(reply.elements[i].text));
   }
+  check_marks(server, command);
   check_items(server, command);
   check_places(server, command.who);
 }
@@ -81,6 +79,7 @@ void JobWatch::after_take(Server& server, const Server::Command& command, const 
       return promises_.break_promise(
           "a job has one holder", id + " is claimed by " + command.who + ", and was claimed before",
           {about(id), command.who});
+    check_payload(server, id, told[i + 3].text, command.who);
     promises_.claimed(server,
                       {command.who, keys_.feed, id, command.arg[run], keys_.lease(id),
                        command.arg[1] + command.arg[run],
@@ -114,6 +113,7 @@ void JobWatch::after_end(Server& server, const Server::Command& command, const V
                   "end of run " + run + ", " + effect + (was && !is ? "" : ": nothing"));
     promises_.ended(run);
     if (effect != "finish" || !was || is || !done.insert(id).second) continue;
+    if (finish_marked(server, id, run)) continue;
     const auto [known, anew] = finished_.emplace(server.name() + ' ' + id, run);
     if (!anew)
       return promises_.break_promise(
@@ -137,6 +137,7 @@ void JobWatch::check_items(Server& server, const Server::Command& command) {
   for (const std::string& id : items_) {
     if (items != nullptr && items->contains(id)) continue;
     if (finished_.contains(server.name() + ' ' + id)) continue;
+    if (!waiting_payload(server, id).empty()) continue;  // maintenance puts it
     return promises_.break_promise(
         "no job is ever lost",
         id + " is gone after a call of " + command.who + " without being finished",
@@ -167,6 +168,8 @@ void JobWatch::check_places(Server& server, const std::string& who) {
 void JobWatch::lost_writes(Server& server) {
   const std::string begin = server.name() + ' ';
   std::erase_if(finished_, [&](const auto& each) { return each.first.starts_with(begin); });
+  std::erase_if(marks_, [&](const auto& each) { return each.first.starts_with(begin); });
+  std::erase_if(again_, [&](const auto& each) { return each.starts_with(begin); });
   fronts_.clear();
   const Hash* items = server.keys().find<Hash>(keys_.items);
   if (items == nullptr) return;
@@ -180,6 +183,7 @@ void JobWatch::check(Server& server, bool room) {
   look_at_queue(server, room);
   check_notes(server);
   check_claims(server);
+  check_waiting(server);
 }
 
 void JobWatch::look_at_queue(Server& server, bool room) {

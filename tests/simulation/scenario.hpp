@@ -66,6 +66,7 @@ class Scenario {
   void populate_feed(Random random);
   void put_jobs(Random random);
   void put_job(Server& at, Random& random);
+  void put_again(const Fault& fault);
   void start_job(const Fault& fault);
   void thoonk_works(Server& at, const Fault& fault);
   void thoonk_ends(Server& at, const std::string& id, std::uint64_t dice);

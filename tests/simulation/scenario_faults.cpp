@@ -27,6 +27,7 @@ void Scenario::begin(const Fault& fault) {
   if (fault.kind == Kind::upstream_outage) return start_outage(fault);
   if (fault.kind == Kind::rerun) return start_rerun(fault);
   if (fault.kind == Kind::removal) return start_removal(fault);
+  if (fault.kind == Kind::rerun_of_job) return put_again(fault);
   if (fault.kind > Kind::last_of_commands) return start_fleet(fault);
   if (fault.kind > Kind::last_of_redisless) return start_command(fault);
   if (fault.kind > Kind::last_of_operators) return start_redisless(fault);

@@ -69,6 +69,32 @@ void Scenario::put_job(Server& at, Random& random) {
   at.command("thoonk", {"ZADD", keys.published, now_ms, id});
 }
 
+/// A user puts a job of the feed again with a new payload (`job put --rerun`): most are claimed.
+void Scenario::put_again(const Fault& fault) {
+  const auto& keys = inbox();
+  Server& at = server(fault.server);
+  const Hash* items = at.keys().find<Hash>(keys.items);
+  const SortedSet* claimed = at.keys().find<SortedSet>(keys.claimed);
+  if (items == nullptr) return;
+  const std::uint64_t dice = fault.number / 4;
+  std::string id =
+      std::next(items->begin(), static_cast<std::ptrdiff_t>(dice % items->size()))->first;
+  if (fault.number % 4 != 0 && claimed != nullptr)
+    id = std::next(claimed->order().begin(), static_cast<std::ptrdiff_t>(dice % claimed->size()))
+             ->second;
+  // Each payload is unique.
+  std::string payload = "again" + std::to_string(fault.number);
+  if (dice % 16 == 0) payload.resize(200'000, 'x');
+  const Value told = at.run("user", store::scripts::job_put,
+                            {keys.config, keys.ids, keys.items, keys.publishes, keys.published,
+                             keys.claimed, keys.cancelled, keys.stalled, "feeds"},
+                            {feed_name, "", keys.keep, keys.result_prefix, "", "", "", id, payload,
+                             dice % 5 == 0 ? "hr" : "r", dice % 2 == 0 ? "" : "60000"});
+  world_.log("user", std::string(feed_name) + ' ' + id,
+             "is put again at " + at.name() + ": " +
+                 (told.elements.size() > 1 ? told.elements[1].text : told.text));
+}
+
 void Scenario::start_job(const Fault& fault) {
   const auto& keys = inbox();
   Server& at = server(fault.server);
