@@ -170,6 +170,8 @@ void JobWatch::lost_writes(Server& server) {
   std::erase_if(finished_, [&](const auto& each) { return each.first.starts_with(begin); });
   std::erase_if(marks_, [&](const auto& each) { return each.first.starts_with(begin); });
   std::erase_if(again_, [&](const auto& each) { return each.starts_with(begin); });
+  if (const Hash* waiting = server.keys().find<Hash>(reruns_))
+    for (const auto& [id, payload] : *waiting) again_.insert(begin + id);
   fronts_.clear();
   const Hash* items = server.keys().find<Hash>(keys_.items);
   if (items == nullptr) return;
