@@ -1,5 +1,5 @@
-// Scenario: other clients that remove items of circular lists by all commands that can, and put
-// them back later.
+// Scenario: other clients remove items of circular lists by all possible commands, and add them
+// again later.
 #include <algorithm>
 #include <iterator>
 
