@@ -1,6 +1,6 @@
 // One item: why it does not run, its next run, its timeline, and the output of its active run.
 import {
-  v, plain, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, kindOf, name, nameLink, ofList, reasons, runLink,
+  v, plain, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, keyPrefix, kindOf, name, nameLink, ofList, reasons, runLink,
   staleNote, state, took, waiting} from './parts.js';
 import {actions, itemOrder} from './actions.js';
 import {commands, names, word} from './commands.js';
@@ -30,13 +30,13 @@ function orders(kind, key, item, data) {
     add(kind === 'job' && is('stalled'), 'Retry', {path: `${job}/retry`, line: `job retry ${both}`}),
     add(KINDS.includes(kind) && RUNNABLE.includes(data.state), 'Run now'),
     add(KINDS.includes(kind), 'Remove', kind === 'job' ? {path: job, line: `job retract ${both}`}
-      : kind === 'schedule' && {path: path('schedules', key, item), line: `schedule -k ${word(key)} unset ${names(item)}`}),
+      : kind === 'schedule' && {path: path('schedules', key, item), line: `schedule -k ${word(keyPrefix(config, key))} unset ${names(item)}`}),
   ].filter(Boolean);
 }
 
 function onCommandLine(kind, key, item, all) {
   const both = names(key, item);
-  const job = `schedule -k ${word(key)}`;
+  const job = `schedule -k ${word(keyPrefix(config, key))}`;
   const show = {job: [['Show it', `job show ${both}`]], schedule: [['Show it', `${job} tell ${names(item)}`], ['Next times', `${job} next ${names(item)}`]],
     circular: [['Make it the next one', `run --next ${both}`]]}[kind] || [];
   return commands([['Explain its state', `why ${both}`], ...show], all);

@@ -102,6 +102,12 @@ export function kindOf(config) {
   return list ? (list.settings.source || 'circular').replaceAll('"', '') : '';
 }
 
+/** The key prefix of a schedule, percent-encoded: by its config, or its name. */
+export function keyPrefix(config, key) {
+  const prefix = config.data?.lists[0]?.settings.key_prefix;
+  return prefix ? encodeURIComponent(prefix.replaceAll('"', '')) : key;
+}
+
 /** Path of a request about a list. */
 export function ofList(where, key, values = {}) {
   return `${path(where)}?list=${key}${query(values).replace('?', '&')}`;

@@ -83,13 +83,14 @@ export const schedules = {
     const data = open.data;
     const wait = waiting(open, 'Schedules');
     const one = key && data ? data.jobs || [] : null;
+    const prefix = one && word(bytesOf(data.schedule, 'key_prefix').key || key);
     return [
       key && crumb('#/schedules', 'Schedules'),
       v('div.head', v('h1', key ? shown(textOfKey(key), 200) : 'Schedules'), v('span.sub', 'Next 24 hours')),
       wait || (one
         ? [badJobs(first), v('div.grid', v('section.card', strip(data.schedule, 'All jobs'), one.length ? jobsView(one) : v('p.none', 'No jobs'))),
           v('div.grid.two', agenda(one.flatMap((job) => (job.next_ms || []).map((at) => [at, job, key])), 'The next five times of each job above'),
-            commands([['List the jobs', `schedule -k ${word(key)} list`], one[0] && ['Next times of a job', `schedule -k ${word(key)} next ${names(bytesOf(one[0], 'item').key)}`]]))]
+            commands([['List the jobs', `schedule -k ${prefix} list`], one[0] && ['Next times of a job', `schedule -k ${prefix} next ${names(bytesOf(one[0], 'item').key)}`]]))]
         : data.schedules.length ? v('div.grid', agenda(data.schedules.flatMap((each) => (each.due_next || []).map((job) => [job.due_ms, job, bytesOf(each, 'list').key])), 'The next five jobs of each schedule'),
           [...data.schedules].sort((a, b) => badOf(bytesOf(b, 'list').key).length - badOf(bytesOf(a, 'list').key).length).map(scheduleCard)) : v('p.none', 'The config of this host has no schedules.')),
       pages.view(data, () => open.again(ask())), staleNote(open),

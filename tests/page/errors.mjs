@@ -82,6 +82,7 @@ async function workCase(at) {
   const {redis, host} = await world(at, `
 [lists.mix]
 source = "schedule"
+key_prefix = "bike"
 queues = "A"
 command = ["true"]
 [lists.sums]
@@ -89,12 +90,20 @@ source = "job"
 concurrency = 0
 command = ["true"]
 `);
-  host.ctl('schedule', '-k', 'mix', 'set', 'hourly:A', 'FREQ=HOURLY;BYMINUTE=0;BYSECOND=0');
+  host.ctl('schedule', '-k', 'bike', 'set', 'hourly:A', 'FREQ=HOURLY;BYMINUTE=0;BYSECOND=0');
   host.ctl('feed', 'create', 'sums', '--kind', 'job', '--exists-ok');
   const viewer = await open(at, host);
   const {page} = viewer;
   await viewer.go('#/schedules/mix');
-  const times = host.ctl('schedule', '-k', 'mix', 'next', 'hourly:A', '--json').match(/\d{10,13}/g).map(Number);
+  await page.getByText('schedule -k bike list').waitFor();
+  // Bad jobs are above all others.
+  await redis.ask('HSET', 'bike-schedules', 'broken:A', 'FREQ=DALY');
+  await redis.ask('HSET', 'bike-statuses', 'broken:A', `BAD:${Math.floor(Date.now() / 1000)}`);
+  const bad = page.getByRole('region', {name: 'Bad and died jobs'});
+  await viewer.reads(bad, /broken:A/);
+  const top = async (part) => (await part.boundingBox()).y;
+  assert.ok(await top(bad) < await top(page.getByRole('img', {name: /^All jobs:/})));
+  const times = host.ctl('schedule', '-k', 'bike', 'next', 'hourly:A', '--json').match(/\d{10,13}/g).map(Number);
   const agenda = page.getByRole('table', {name: 'Due in the next 24 hours'});
   await viewer.reads(agenda, /hourly:A/);
   const shown = await agenda.locator('time').evaluateAll((all) => all.map((one) => Date.parse(one.title)));
