@@ -1,6 +1,6 @@
 // One item: why it does not run, its next run, its timeline, and the output of its active run.
 import {
-  v, plain, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, keyPrefix, kindOf, name, nameLink, ofList, reasons, runLink,
+  v, plain, shown, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, keyPrefix, kindOf, nameLink, ofList, reasons, runLink,
   staleNote, state, took, waiting} from './parts.js';
 import {actions, itemOrder} from './actions.js';
 import {commands, names, word} from './commands.js';
@@ -91,7 +91,7 @@ export const item = {
     const list = textOfKey(key);
     const kind = kindOf(config);
     const top = v('p.crumb', nameLink(`#/${kind === 'job' ? 'feeds' : kind === 'schedule' ? 'schedules' : 'lists'}/${key}`, list));
-    const title = v('h1', v('span.item', name(textOfKey(id))));
+    const title = v('h1', v('span.item', shown(textOfKey(id), 300)));
     const wait = waiting(open, 'This item');
     if (wait) return [top, title, wait];
     const {data} = open;
