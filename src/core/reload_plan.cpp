@@ -76,8 +76,9 @@ std::vector<ListChange> compare_lists(const Lists& before, const Lists& after) {
     } else if (is == nullptr) {
       changes.push_back({ListChange::Kind::removed, was->first, {}});
     } else if (!same(was->second, is->second)) {
-      changes.push_back(
-          {ListChange::Kind::changed, is->first, changes_of(was->second, is->second)});
+      std::vector<SettingChange> settings = changes_of(was->second, is->second);
+      if (!settings.empty())
+        changes.push_back({ListChange::Kind::changed, is->first, std::move(settings)});
     }
   });
   std::move(added.begin(), added.end(), std::back_inserter(changes));
@@ -140,6 +141,15 @@ ReloadPlan plan_reload(const Config& before, const Config& after) {
   plan.supervisor = compare(describe(before.supervisor), describe(after.supervisor));
   plan.lists = compare_lists(before.lists, after.lists);
   return plan;
+}
+
+std::vector<std::string> differing_lists(const Config& before, const Config& after) {
+  std::vector<std::string> names;
+  walk(before.lists, after.lists, [&](const auto* was, const auto* is) {
+    if (was != nullptr && is != nullptr && !same(was->second, is->second))
+      names.push_back(is->first);
+  });
+  return names;
 }
 
 std::vector<SecretQuestion> secrets_to_compare(const ConfigText& before, const Config& after,

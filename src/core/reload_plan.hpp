@@ -36,8 +36,12 @@ struct ReloadPlan {
 };
 
 /// Compares two configs, including their secrets. Only differing settings are converted to text,
-/// because most lists do not change.
+/// because most lists do not change. A list that differs only in settings derived from other
+/// lists has no change.
 ReloadPlan plan_reload(const Config& before, const Config& after);
+/// Returns the names of the lists that are in both configs and differ, also if they differ only in
+/// settings derived from other lists, such as SharedKeyPrefix.
+std::vector<std::string> differing_lists(const Config& before, const Config& after);
 
 /// Question to another process whether it has the same secret. That process shows its settings but
 /// not its secrets.

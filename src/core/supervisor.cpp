@@ -98,6 +98,7 @@ void Supervisor::probed() {
 void Supervisor::commit() {
   const std::unique_ptr<Pending> pending = std::move(pending_);
   const ReloadPlan plan = plan_reload(*config_, *pending->config);
+  const std::vector<std::string> changed = differing_lists(*config_, *pending->config);
   config_ = std::move(pending->config);
   ++generation_;
   state_ = SupervisorState::running;
@@ -106,10 +107,8 @@ void Supervisor::commit() {
 
   close_missing();
   for (const auto& [prefix, answer] : pending->replies) decide(prefix, &answer);
-  for (const auto& change : plan.lists) {
-    const bool decided = pending->replies.contains(change.prefix);
-    if (change.kind == ListChange::Kind::changed && !decided) decide(change.prefix, nullptr);
-  }
+  for (const std::string& prefix : changed)
+    if (!pending->replies.contains(prefix)) decide(prefix, nullptr);
   if (pending->new_sources)
     for (const auto& [prefix, list] : lists_) list->renew();
   open_some();

@@ -62,6 +62,22 @@ TEST_CASE("unchanged lists of a reloaded config keep their list config objects")
   CHECK(after.lists.at("c")->prefix == "c");
 }
 
+TEST_CASE("a list whose neighbour on the key prefix changes has no line in the plan, but differs") {
+  const auto config = [](const char* queues) {
+    const std::string list =
+        "source = \"schedule\"\ncommand = [\"x\", \"{}\"]\nkey_prefix = \"bike\"\n";
+    return test::parse("[lists.pages]\n" + list + "queues = \"P\"\n[lists.mails]\n" + list +
+                       "queues = \"" + queues + "\"\n");
+  };
+  const Config before = config("M");
+  const Config after = config("M:N");
+  const ReloadPlan plan = plan_reload(before, after);
+  CHECK(plan.lines() == std::vector<std::string>{"lists.mails: queues: M -> M:N"});
+  CHECK(plan.lists.size() == 1);
+  CHECK(differing_lists(before, after) == std::vector<std::string>{"mails", "pages"});
+  CHECK(differing_lists(before, config("M")).empty());
+}
+
 TEST_CASE("settings shared by list configs are copied when one of them changes") {
   ListConfig first;
   ListConfig second = first;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "core/circular_settings.hpp"
+#include "core/schedule_settings.hpp"
 #include "supervisor_bench.hpp"
 
 using namespace w8y;
@@ -28,6 +29,19 @@ TEST_CASE("a reload keeps active runs, drains removed lists and starts new ones"
   house.executors[1]->end_at(house.executors[1]->started[0].run, 0s, Exited{0});
   house.settle_down();
   CHECK(house.supervisor.running() == 2);
+}
+
+TEST_CASE("a reload applies settings derived from other lists, without a change in its plan") {
+  SupervisorBench house;
+  ListConfig pages = rule_for("pages");
+  pages.source = SourceSettings::of(SourceKind::schedule);
+  pages.schedule().queues = {"P"};
+  house.apply({pages});
+  ListConfig beside = pages;
+  beside.schedule().shared.others = {{"M", CatchUp::one, "mails"}};
+  house.apply({beside});
+  CHECK(house.plan.empty());
+  CHECK(house.list("pages").config().schedule().shared.has_job("x:M"));
 }
 
 TEST_CASE("a reload of an unchanged config probes only ineligible lists") {
