@@ -20,11 +20,12 @@ void check(const ConfigValue& list, const ListConfig& rule, const ListConfig& ot
   const std::string owner = "list " + quote_start(other.prefix);
   const std::string shared = owner + " with the same key prefix";
   if (rule.kind() != SourceKind::schedule || other.kind() != SourceKind::schedule) {
-    const bool named = list.node().find("key_prefix") == nullptr;
-    return wrong_at(list, "key_prefix",
-                    "the key prefix " + quote_start(rule.bare_key_prefix()) + " belongs to " +
-                        owner + ": only schedules may share a key prefix; must " +
-                        (named ? "have another name" : "be another key prefix"));
+    const bool named = rule.bare_key_prefix() == rule.prefix;
+    return wrong_at(
+        list, "key_prefix",
+        "the key prefix " + quote_start(rule.bare_key_prefix()) + " belongs to " + owner +
+            ": only schedules may share a key prefix; must " +
+            (named ? "have another name" : "be another key prefix, set with key_prefix"));
   }
   const auto& codes = rule.schedule().queues;
   const auto& others = other.schedule().queues;

@@ -103,6 +103,16 @@ const Key<ListConfig>* row_of(std::string_view name) {
   return nullptr;
 }
 
+/// Refuses a key prefix for the list with the empty name. The keys of that list alone would be
+/// those of the list whose name is the key prefix.
+void check_owns_keys(const ConfigValue& list, const ListConfig& rule) {
+  if (!rule.prefix.empty() || rule.bare_key_prefix().empty()) return;
+  const std::string text = "has the key prefix " + quote_start(rule.bare_key_prefix()) +
+                           ", and the list has an empty name; the list must have a name";
+  const Node* const own = list.node().find("key_prefix");
+  own == nullptr ? list.wrong_key(text) : list.member(*own).wrong_key(text);
+}
+
 /// Checks that a schedule sets its queues, and that `backoff` is set only if it is used.
 void check_schedule(const ConfigValue& list, const ListConfig& rule) {
   if (rule.schedule().queues.empty() && list.node().find("queues") == nullptr) {
@@ -190,6 +200,7 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
   }
   check_applies(list, rule, command != nullptr);
   if (rule.kind() == SourceKind::schedule) {
+    check_owns_keys(list, rule);
     if (rule.bare_key_prefix() == rule.prefix && !rule.key_suffix().empty())
       rule.schedule().key_prefix.reset();
     check_schedule(list, rule);

@@ -229,7 +229,23 @@ TEST_CASE("a key prefix that lists cannot share is an error") {
   CHECK(errors_in("[lists._]\ncommand = [\"x\", \"{}\"]\n" +
                   schedule_of("a", "key_prefix = \"_\"\nqueues = \"A\"")) ==
         Lines{"c:6:1: lists.a.key_prefix: the key prefix \"_\" belongs to list \"_\": only "
-              "schedules may share a key prefix; must be another key prefix"});
+              "schedules may share a key prefix; must be another key prefix, set with key_prefix"});
+  CHECK(
+      errors_in("[defaults]\nkey_prefix = \"_\"\n[lists._]\ncommand = [\"x\", \"{}\"]\n" +
+                schedule_of("a", "queues = \"A\"")) ==
+      Lines{"c:5:8: lists.a: the key prefix \"_\" belongs to list \"_\": only schedules may share "
+            "a key prefix; must be another key prefix, set with key_prefix"});
   CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nkey_prefix = \"bike\"\n").size() == 1);
+}
+
+TEST_CASE("the list with the empty name has no key prefix") {
+  CHECK(
+      errors_in(schedule_of("\"\"", "key_prefix = \"bike\"\nqueues = \"A\"")) ==
+      Lines{"c:4:1: lists.\"\".key_prefix: has the key prefix \"bike\", and the list has an empty "
+            "name; the list must have a name"});
+  CHECK(errors_in("[defaults]\nkey_prefix = \"bike\"\n" + schedule_of("\"\"", "queues = \"A\"")) ==
+        Lines{"c:3:8: lists.\"\": has the key prefix \"bike\", and the list has an empty name; the "
+              "list must have a name"});
+  CHECK(parse(schedule_of("\"\"", "queues = \"A\"")).lists.size() == 1);
 }
 }  // namespace config_lists_test
