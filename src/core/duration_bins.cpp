@@ -21,9 +21,9 @@ std::optional<std::uint64_t> number_in(std::string_view text, std::uint64_t most
   return number;
 }
 
-/// Returns the geometric middle of a bin.
-WallTime middle_of(unsigned index) {
-  const double ms = std::exp2((static_cast<double>(index) - 0.5) / bins_per_octave);
+/// Returns the geometric middle of a bin, by the sum of its first and its last index.
+WallTime middle_of(unsigned ends) {
+  const double ms = std::exp2((static_cast<double>(ends) / 2 - 0.5) / bins_per_octave);
   return WallTime(std::max<std::int64_t>(1, std::llround(ms)));
 }
 
@@ -36,18 +36,19 @@ unsigned DurationBins::bin_of(Duration duration) {
   return static_cast<unsigned>(std::min<double>(index, last_bin));
 }
 
-void DurationBins::add(unsigned bin, std::uint64_t count) {
-  const auto found = std::lower_bound(bins_.begin(), bins_.end(), bin,
-                                      [](const Bin& each, unsigned of) { return each.index < of; });
-  if (found != bins_.end() && found->index == bin) {
+void DurationBins::add_at(unsigned middle, std::uint64_t count) {
+  const auto found =
+      std::lower_bound(bins_.begin(), bins_.end(), middle,
+                       [](const Bin& each, unsigned of) { return each.middle < of; });
+  if (found != bins_.end() && found->middle == middle) {
     found->count += count;
   } else {
-    bins_.insert(found, {bin, count});
+    bins_.insert(found, {middle, count});
   }
 }
 
 DurationBins& DurationBins::operator+=(const DurationBins& more) {
-  for (const Bin& bin : more.bins_) add(bin.index, bin.count);
+  for (const Bin& bin : more.bins_) add_at(bin.middle, bin.count);
   return *this;
 }
 
@@ -63,7 +64,7 @@ std::optional<WallTime> DurationBins::percentile(unsigned percent) const {
   std::uint64_t seen = 0;
   for (const Bin& bin : bins_) {
     seen += bin.count;
-    if (static_cast<double>(seen) >= rank) return middle_of(bin.index);
+    if (static_cast<double>(seen) >= rank) return middle_of(bin.middle);
   }
   return std::nullopt;
 }
@@ -72,7 +73,7 @@ std::string DurationBins::text() const {
   if (bins_.empty()) return "-";
   std::string text;
   for (const Bin& bin : bins_) {
-    text.append(text.empty() ? "" : ",").append(std::to_string(bin.index));
+    text.append(text.empty() ? "" : ",").append(std::to_string(bin.middle / 2));
     text.append(":").append(std::to_string(bin.count));
   }
   return text;
@@ -80,14 +81,20 @@ std::string DurationBins::text() const {
 
 DurationBins DurationBins::parse(std::string_view text) {
   DurationBins bins;
-  while (!text.empty()) {
+  std::uint64_t width = 1;
+  if (const std::size_t end = text.find('/'); end != std::string_view::npos) {
+    width = number_in(text.substr(0, end), max_width).value_or(0);
+    text.remove_prefix(end + 1);
+  }
+  while (width > 0 && !text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     const std::size_t colon = part.find(':');
     if (colon == std::string_view::npos) continue;
-    const auto index = number_in(part.substr(0, colon), last_bin);
+    const auto index = number_in(part.substr(0, colon), last_bin / width);
     const auto count = number_in(part.substr(colon + 1), max_count);
-    if (index && count && *count > 0) bins.add(static_cast<unsigned>(*index), *count);
+    if (index && count && *count > 0)
+      bins.add_at(static_cast<unsigned>(2 * *index * width + width - 1), *count);
   }
   return bins;
 }

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,11 @@ struct Series {
   redis::ClientOptions options = options_for(server.url());
   redis::SyncClient client{loop, options};
 };
+
+/// Returns whether two durations differ by at most this factor, after both are rounded to 1 ms.
+bool is_within(double shown, double exact, double factor) {
+  return shown <= exact * factor + 1 && exact <= shown * factor + 1;
+}
 
 }  // namespace
 
@@ -133,21 +140,89 @@ TEST_CASE("the statistics of a list take at most 48 KiB, and 128 KiB of memory o
   CHECK(f.read().buckets.back().durations.count() >= all.count());
 }
 
-TEST_CASE("bins with few counts are merged first, so that percentiles hardly change") {
+TEST_CASE("the error of a percentile has a bound that depends on the span of the durations") {
+  struct Case {
+    const char* name;
+    double (*duration)(double u, double normal);  ///< ms; `u`: uniform from 0 to 1
+    double bound;                                 ///< factor
+  };
+  // Durations within a factor of 100, of 10,000, and others.
+  for (const Case& each : {
+           Case{"log-uniform, 1 s to 100 s",
+                [](double u, double) { return 1000 * std::pow(100, u); }, 1.1},
+           Case{"log-uniform, 10 ms to 10 min",
+                [](double u, double) { return 10 * std::pow(60'000, u); }, 1.42},
+           Case{"log-normal", [](double, double n) { return 1000 * std::exp(1.5 * n); }, 1.42},
+           Case{"exponential", [](double u, double) { return 1 - 1000 * std::log(1 - u); }, 1.2},
+       }) {
+    INFO(each.name);
+    Series f;
+    std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same durations each time
+    const auto uniform = [&] { return (static_cast<double>(random()) + 0.5) / 4294967296.0; };
+    std::vector<double> all;
+    // As six hosts in an hour, all in one bucket.
+    for (int call = 0; call < 360; ++call) {
+      DurationBins bins;
+      for (int run = 0; run < 30; ++run) {
+        const double u = uniform();
+        const double normal = std::sqrt(-2 * std::log(uniform())) * std::cos(2 * M_PI * u);
+        const double ms = each.duration(u, normal);
+        bins.add(std::chrono::microseconds(std::llround(ms * 1000)));
+        all.push_back(ms);
+      }
+      f.add({"0", "30", "0", bins.text(), "-"});
+    }
+    std::sort(all.begin(), all.end());
+    for (const view::Span& span : {view::span_hour, view::span_day}) {
+      const DurationBins bins = f.read(span).total().durations;
+      REQUIRE(bins.count() == all.size());
+      for (const unsigned percent : {1U, 10U, 50U, 75U, 90U, 95U, 99U}) {
+        const auto rank =
+            static_cast<std::size_t>(std::ceil(static_cast<double>(all.size()) * percent / 100));
+        const double exact = all[rank - 1];
+        const auto shown = static_cast<double>(bins.percentile(percent)->count());
+        INFO(percent, " %: exact ", exact, " ms, shown ", shown);
+        CHECK(is_within(shown, exact, each.bound));
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "percentiles are within 42 % and those of cycles within a factor of 2, for any durations") {
   Series f;
-  std::string text;
-  for (unsigned bin = 0; bin < 60; ++bin)
-    text += (bin > 0 ? "," : "") + std::to_string(bin) +
-            (bin == 40   ? ":1000"
-             : bin == 52 ? ":100"
-                         : ":1");
-  f.add({"0", "1158", "0", text, "-"});
-  const DurationBins bins = f.read().total().durations;
-  CHECK(bins.count() == 1158);
-  CHECK(bins.text().find("40:1") != std::string::npos);
-  CHECK(bins.percentile(50) == 939ms);
-  CHECK(*bins.percentile(95) > 7s);
-  CHECK(*bins.percentile(95) < 9s);
+  DurationBins all;
+  for (unsigned bin = 0; bin < DurationBins::last_bin; ++bin) all.add(bin, 10'000);
+  DurationBins cycles;
+  for (unsigned bin = 8; bin < DurationBins::last_bin; ++bin) cycles.add(bin, 10);
+  f.add({"0", "1070000", "0", all.text(), cycles.text()});
+  f.add({"0", "1070000", "0", all.text(), cycles.text()});
+  const view::StatisticsBucket sum = f.read().total();
+  for (unsigned percent = 1; percent <= 100; ++percent) {
+    INFO(percent);
+    const auto shown = static_cast<double>(sum.durations.percentile(percent)->count());
+    const auto exact = static_cast<double>(all.percentile(percent)->count());
+    CHECK(is_within(shown, exact, 1.42));
+    const auto cycle = static_cast<double>(sum.cycles.percentile(percent)->count());
+    const auto real = static_cast<double>(cycles.percentile(percent)->count());
+    CHECK(is_within(cycle, real, 2));
+  }
+}
+
+TEST_CASE("an invalid width or bin of another client has no effect on valid bins") {
+  Series f;
+  const std::int64_t now = f.minute();
+  for (const char* text : {"0/1:1", "99999999999999999999/1:1", "3/1:1", "108:1", "999999999:1",
+                           "2/54:1", "7/8/9:1"}) {
+    INFO("text ", std::string(text));
+    for (std::int64_t minute = now; minute <= now + 1; ++minute)
+      f.server.command({"HSET", key, "m" + std::to_string(minute % 60),
+                        std::to_string(minute) + " 1 0 " + text + " -"});
+    CHECK(f.add({"0", "5", "0", "40:5", "-"}) == 2);
+    const DurationBins bins = f.read().total().durations;
+    CHECK(bins.count() >= 5);
+    CHECK(bins.count() <= 7);
+  }
 }
 
 TEST_CASE("a start is a mark if the version is another one than before") {

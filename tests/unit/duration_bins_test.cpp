@@ -67,6 +67,23 @@ TEST_CASE("the text of a histogram has the same bins, and invalid parts are igno
   CHECK(sum.text() == "4:2,40:4");
 }
 
+TEST_CASE("a wider bin counts durations at the middle of the bins of which it consists") {
+  // Bins 40 to 43: more than 861 ms, at most 1722 ms.
+  const DurationBins wide = DurationBins::parse("4/10:3,11:1");
+  CHECK(wide.count() == 4);
+  CHECK(std::abs(ratio(*wide.percentile(50), 1218ms) - 1) < 0.01);
+  // Bins of different widths stay in order.
+  DurationBins mixed = DurationBins::parse("40:1,43:1");
+  mixed += wide;
+  CHECK(std::abs(ratio(*mixed.percentile(1), 939ms) - 1) < 0.01);
+  CHECK(std::abs(ratio(*mixed.percentile(50), 1218ms) - 1) < 0.01);
+  CHECK(mixed.percentile(70) > 1500ms);
+  for (const char* text : {"0/1:1", "129/0:1", "x/1:1", "-1/1:1", "2/54:1", "/1:1"}) {
+    INFO(text);
+    CHECK(DurationBins::parse(text).empty());
+  }
+}
+
 TEST_CASE("drained statistics have each minute once, all lists first, and nothing twice") {
   RunsPerMinute hour;
   hour.add("a", false, 1s, 10min);

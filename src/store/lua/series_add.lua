@@ -2,65 +2,73 @@
 --
 -- KEYS  1 hash of the buckets
 -- ARGV  1 life of the hash, ms
---       then for each minute: its age in minutes (0: the current minute), number of runs that ended,
---       number of these that failed, durations of the runs, cycle times
+--       then for each minute: its age in minutes (0: the current minute), number of runs that
+--       ended, number of these that failed, durations of the runs, cycle times
 -- Reply number of buckets that were written; 0: the key has another type
--- A bucket is a field: "m" and the minute of the hour, or "h" and the half hour of the day. Its value
--- is "START RUNS FAILED DURATIONS CYCLES". START counts minutes since 1970: a bucket with another
--- start is older, and is replaced. DURATIONS and CYCLES are histograms, "BIN:COUNT,…" in ascending
--- order or "-" (src/core/duration_bins.hpp). They have a maximum number of bins, so that the hash has
--- a maximum size. Beyond it, the two neighbours with the lowest counts become one bin.
+-- A bucket is a field: "m" and the minute of the hour, or "h" and the half hour of the day. Its
+-- value is "START RUNS FAILED DURATIONS CYCLES". START counts minutes since 1970: a bucket with
+-- another start is older, and is replaced. DURATIONS and CYCLES are histograms, "BIN:COUNT,…" in
+-- ascending order or "-" (src/core/duration_bins.hpp). They have a maximum number of bytes, so that
+-- the hash has a maximum size. A longer histogram gets bins that are 2, 4 or more times as wide:
+-- "WIDTH/" before the bins. BIN then counts WIDTH bins of the first width, from BIN * WIDTH. So the
+-- error of a percentile has a bound: half of the width of a bin.
 
 local spans = {{'m', 1, 60}, {'h', 30, 48}}
-local max_durations, max_cycles = 16, 8
+-- Maximum bytes of a histogram: 28 bins with counts of 6 digits, and 14 with counts of 5 digits.
+local of_durations, of_cycles = 288, 130
+local bins_of_width_1, max_width = 108, 128
 local key = KEYS[1]
 
-local function fewest(bins)
-  local at, least = 1, math.huge
-  for i = 1, #bins - 1 do
-    local count = bins[i].count + bins[i + 1].count
-    if count < least then at, least = i, count end
+-- Adds the counts of a histogram to bins of this width.
+local function add(counts, text, width)
+  local own = tonumber(string.match(text, '^(%d+)/')) or 1
+  for bin, count in string.gmatch(text, '(%d+):(%d+)') do
+    local first = bin * own
+    if first < bins_of_width_1 then
+      local at = math.floor(first / width)
+      counts[at] = (counts[at] or 0) + tonumber(count)
+    end
   end
-  return at
+end
+
+local function text_of(counts, width)
+  local bins, texts = {}, {}
+  for bin in pairs(counts) do bins[#bins + 1] = bin end
+  table.sort(bins)
+  for i, bin in ipairs(bins) do texts[i] = string.format('%d:%.0f', bin, counts[bin]) end
+  return (width > 1 and width .. '/' or '') .. table.concat(texts, ',')
 end
 
 -- Returns the sum of two histograms.
 local function sum(known, more, most)
   if more == '-' then return known end
-  local counts, bins = {}, {}
-  for _, text in ipairs({known, more}) do
-    for bin, count in string.gmatch(text, '(%d+):(%d+)') do
-      counts[bin] = (counts[bin] or 0) + tonumber(count)
-    end
+  local width, own = 1, tonumber(string.match(known, '^(%d+)/')) or 1
+  while width < own and width < max_width do width = width * 2 end
+  while true do
+    local counts = {}
+    add(counts, known, width)
+    add(counts, more, width)
+    local text = text_of(counts, width)
+    if #text <= most or width == max_width then return text end
+    width = width * 2
   end
-  for bin, count in pairs(counts) do bins[#bins + 1] = {bin = tonumber(bin), count = count} end
-  table.sort(bins, function(a, b) return a.bin < b.bin end)
-  while #bins > most do
-    local at = fewest(bins)
-    local low, high = bins[at], bins[at + 1]
-    if low.count > high.count then high.bin = low.bin end
-    high.count = low.count + high.count
-    table.remove(bins, at)
-  end
-  local texts = {}
-  for i, each in ipairs(bins) do texts[i] = string.format('%d:%.0f', each.bin, each.count) end
-  return table.concat(texts, ',')
 end
 
 local function bucket(field, start)
-  local known = redis.call('HGET', key, field)
+  -- HMGET, because a Redis user of circular lists has no permission for HGET.
+  local known = redis.call('HMGET', key, field)[1]
   -- Another client may have written a longer text.
   if known and #known < 1024 then
     local at, runs, failed, durations, cycles = string.match(known,
-      '^(%d+) (%d+) (%d+) ([%d:,-]+) ([%d:,-]+)$')
+      '^(%d+) (%d+) (%d+) ([%d:,/-]+) ([%d:,/-]+)$')
     if tonumber(at) == start then return tonumber(runs), tonumber(failed), durations, cycles end
   end
   return 0, 0, '-', '-'
 end
 
 local written = 0
-local probe = redis.pcall('HGET', key, 'm0')
-if type(probe) == 'table' and probe.err and string.sub(probe.err, 1, 9) == 'WRONGTYPE' then return 0 end
+local probe = redis.pcall('HMGET', key, 'm0')
+if probe.err and string.sub(probe.err, 1, 9) == 'WRONGTYPE' then return 0 end
 local exists = redis.call('PEXPIRE', key, ARGV[1])
 local now = math.floor(redis.call('TIME')[1] / 60)
 for i = 2, #ARGV, 5 do
@@ -73,7 +81,7 @@ for i = 2, #ARGV, 5 do
       local runs, failed, durations, cycles = bucket(field, start)
       redis.call('HSET', key, field, string.format('%d %.0f %.0f %s %s', start,
         runs + ARGV[i + 1], failed + ARGV[i + 2],
-        sum(durations, ARGV[i + 3], max_durations), sum(cycles, ARGV[i + 4], max_cycles)))
+        sum(durations, ARGV[i + 3], of_durations), sum(cycles, ARGV[i + 4], of_cycles)))
       written = written + 1
     end
   end
