@@ -70,6 +70,7 @@ struct Fleet::Link {
   std::unique_ptr<FleetCommandHandler> command_handler;
   unsigned refusals = 0;  ///< consecutive
   bool refused = false;   ///< already logged
+  bool stats_refused = false;
 };
 
 /// Client of the API that follows a run. It receives no response until hosts have replied, then a
@@ -349,6 +350,12 @@ void Fleet::on_heartbeat_sent(const std::string& refused) {
   if (accepted != std::exchange(link_->refused, !accepted)) return;
   if (accepted) return parts_.log.info("heartbeat accepted again");
   parts_.log.warn("heartbeat refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
+}
+
+void Fleet::on_stats_sent(const std::string& refused) {
+  if (refused.empty() == !std::exchange(link_->stats_refused, !refused.empty())) return;
+  if (refused.empty()) return parts_.log.info("statistics accepted again");
+  parts_.log.warn("statistics refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
 }
 
 void Fleet::read(Seen then) {

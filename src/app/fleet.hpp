@@ -82,6 +82,7 @@ class Fleet final : public Subsystem,
   void republish() override;
   void on_counted(std::size_t hosts) override;
   void on_heartbeat_sent(const std::string& refused) override;
+  void on_stats_sent(const std::string& refused) override;
 
   void join(const Config& config);
   [[nodiscard]] bool is_current(const Link& link) const;

@@ -33,6 +33,13 @@ redis::ClientOptions named(redis::ClientOptions options) {
   return options;
 }
 
+/// Returns whether Redis refuses this command. An error of a server that refuses all commands is
+/// reported by the connection.
+bool is_refusal(const redis::Answer& answer) {
+  return answer.failure == redis::Failure::none && answer.reply.is_error() &&
+         !redis::is_about_server(answer.error());
+}
+
 }  // namespace
 
 FleetMembership::FleetMembership(loop::Loop& loop, const redis::ClientOptions& options,
@@ -78,6 +85,7 @@ void FleetMembership::arm() {
 void FleetMembership::begin() {
   times_.started(loop_.now());
   refused_.clear();
+  stats_refused_.reset();
   if (heartbeats_++ % tidy_every != 0) return send();
   tidy();
 }
@@ -192,9 +200,21 @@ void FleetMembership::send_stats() {
     first += texts.size() / 5;
     redis::Command args{life};
     args.insert(args.end(), texts.begin(), texts.end());
-    ++missing_;
-    client().run(scripts::series_add, {key}, args, counted({}));
+    add_stats(key, args);
   }
+}
+
+/// An error is not one of the heartbeat: a Redis user may lack the permissions for the statistics.
+void FleetMembership::add_stats(const std::string& key, const redis::Command& args) {
+  ++missing_;
+  if (!stats_refused_) stats_refused_.emplace();
+  client().run(scripts::series_add, {key}, args,
+               [this, alive = std::weak_ptr<bool>(alive_)](const redis::Answer& answer) {
+                 if (alive.expired() || missing_ == 0) return;
+                 if (is_refusal(answer) && stats_refused_ && stats_refused_->empty())
+                   stats_refused_ = answer.problem();
+                 if (--missing_ == 0) answered();
+               });
 }
 
 void FleetMembership::call(const redis::Command& command,
@@ -207,10 +227,7 @@ redis::Client::Callback FleetMembership::counted(std::function<void(const redis:
   return [this, alive = std::weak_ptr<bool>(alive_),
           look = std::move(look)](const redis::Answer& answer) {
     if (alive.expired() || missing_ == 0) return;
-    // An error of a server that refuses all commands is reported by the connection.
-    if (answer.failure == redis::Failure::none && answer.reply.is_error() &&
-        !redis::is_about_server(answer.error()) && refused_.empty())
-      refused_ = answer.problem();
+    if (is_refusal(answer) && refused_.empty()) refused_ = answer.problem();
     if (look) look(answer);
     if (--missing_ == 0) answered();
   };
@@ -220,6 +237,7 @@ void FleetMembership::answered() {
   if (leaving_) return;
   times_.on_reply(!refused_.empty());
   handler_.on_heartbeat_sent(refused_);
+  if (stats_refused_) handler_.on_stats_sent(*stats_refused_);
   arm();
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
     /// Called when Redis has replied to a heartbeat. `refused`: the error; empty if it was
     /// accepted.
     virtual void on_heartbeat_sent(const std::string& refused) = 0;
+    /// Called when Redis has replied to the statistics of a heartbeat. `refused`: the error; empty
+    /// if they were accepted. The heartbeat does not depend on it.
+    virtual void on_stats_sent(const std::string& refused) = 0;
   };
 
   FleetMembership(loop::Loop& loop, const redis::ClientOptions& options, const std::string& fleet,
@@ -81,6 +85,7 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
   void send_stats();
   /// Returns a callback that counts the reply to a part of a heartbeat, then calls `look`.
   redis::Client::Callback counted(std::function<void(const redis::Answer&)> look);
+  void add_stats(const std::string& key, const redis::Command& args);
   void call(const redis::Command& command, std::function<void(const redis::Answer&)> look = {});
   void answered();
 
@@ -95,8 +100,9 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
   std::size_t missing_ = 0;     ///< replies in flight
   bool told_lists_ = false;     ///< the hash of list reports exists
   std::uint64_t version_ = 0;   ///< of the list reports
-  std::string refused_;         ///< error of this heartbeat; empty = none
-                                ///< so far
+  std::string refused_;         ///< error of this heartbeat; empty = none so far
+  /// Error of the statistics in this heartbeat; empty = none so far; nullopt = no statistics.
+  std::optional<std::string> stats_refused_;
   bool leaving_ = false;
   std::function<void()> left_;
   Timer next_;
