@@ -59,6 +59,7 @@ std::string change_errors(const Routes& routes, verbs::GroupChange change, Query
                   return result.finish();
                 }));
   json.put("too_long", all.too_long);
+  json.put("complete", all.complete);
   return json.finish();
 }
 

@@ -142,12 +142,18 @@ class Errors final : public Command {
       json.put("group", group_);
       json.put_json("items", items.finish());
       json.put("too_long", found.too_long);
+      json.put("complete", found.complete);
       print_json(json.finish());
     } else {
       print_line(escape_text(*prefix_) + ": " + count_text_of("item", found.changed()) + ' ' +
                  action.done_word);
     }
-    if (found.too_long == 0) return done;
+    if (!found.complete)
+      complain(
+          "the group has more than " + std::to_string(verbs::max_found_items) +
+          " items; the others were not changed: name them in w8yctl release, w8yctl quarantine "
+          "or w8yctl job retry");
+    if (found.too_long == 0) return found.complete ? done : refused;
     complain(
         std::to_string(found.too_long) +
         " runs are of items longer than 4096 bytes; these items were not changed: name them in "

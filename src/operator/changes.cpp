@@ -63,11 +63,12 @@ ChangedItem changed(const DisplayItem& item, store::QuarantinedAs how) {
     case store::QuarantinedAs::done:
       return {item, "quarantined"};
     case store::QuarantinedAs::was_already:
-      return {item, "was quarantined already"};
+      return {item, "was quarantined already", true, true};
     case store::QuarantinedAs::at_end_of_run:
       return {item, "is running; will be quarantined at the end of its run"};
     case store::QuarantinedAs::asked_already:
-      return {item, "is running; its quarantine at the end of its run is already requested"};
+      return {item, "is running; its quarantine at the end of its run is already requested", true,
+              true};
     case store::QuarantinedAs::not_listed:
       break;
   }
@@ -79,7 +80,7 @@ ChangedItem changed(const DisplayItem& item, store::ReleasedAs how) {
     case store::ReleasedAs::released:
       return {item, "released"};
     case store::ReleasedAs::was_free:
-      return {item, "was free"};
+      return {item, "was free", true, true};
     case store::ReleasedAs::runs:
       return {item, "is running; nothing to release", false};
     case store::ReleasedAs::called_off:
@@ -109,7 +110,7 @@ ChangedItem changed(const DisplayItem& item, store::RerunAs how) {
     case store::RerunAs::delay_ended:
       return {item, "is free: its delay has ended"};
     case store::RerunAs::was_free:
-      return {item, "was free"};
+      return {item, "was free", true, true};
     case store::RerunAs::after_run:
       return {item, "is running; runs again after this run"};
     case store::RerunAs::quarantined:

@@ -35,6 +35,7 @@ struct ChangedItem {
   DisplayItem item;
   std::string result;  ///< as text: "released"
   bool done = true;
+  bool same = false;  ///< done, and nothing differs from before
 };
 
 /// Adds items to the end of the list. `again`: also items that the list has already.

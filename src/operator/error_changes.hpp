@@ -18,8 +18,9 @@ enum class GroupChange {
 
 struct ChangedGroup {
   std::vector<ChangedItem> items;
-  std::size_t too_long =
-      0;  ///< runs whose items are not changed, since their records have only a part
+  /// Runs whose items are not changed, because their records have only a part of the item.
+  std::size_t too_long = 0;
+  bool complete = true;  ///< false: the group has more items, which are not changed
 
   /// Returns the number of items that differ from before.
   [[nodiscard]] std::size_t changed() const;

@@ -19,8 +19,6 @@ namespace {
 
 /// Groups that are counted. Of further ones, only the runs are counted.
 constexpr std::size_t max_counted_groups = 10'000;
-/// Items of a group that are returned.
-constexpr std::size_t max_found_items = 100'000;
 
 /// Returns the ID of a group: FNV-1a of its list and message.
 std::string group_id(const std::string& list, const std::string& message) {
@@ -142,13 +140,16 @@ ErrorItems items_of_group(QueryContext& query, const std::string& list, const st
   bool exists = false;
   ErrorWalk walk(query, list, since);
   view::RunRecord run;
-  while (walk.next(run) && items.size() < max_found_items) {
+  while (walk.next(run)) {
     if (run.list != list || group_of(run) != id) continue;
     exists = true;
     if (run.item.is_truncated()) {
       ++found.too_long;
-    } else {
+    } else if (items.size() < max_found_items) {
       items.insert(run.item.beginning);
+    } else if (!items.contains(run.item.beginning)) {
+      found.complete = false;
+      break;
     }
   }
   if (!exists)

@@ -42,9 +42,12 @@ std::string group_of(const view::RunRecord& run);
 struct ErrorItems {
   std::vector<Item> items;
   std::size_t too_long = 0;  ///< items that the records have only in part
+  bool complete = true;      ///< false: the group has more items
 };
-/// Returns the items of one group of a list, at most max_found. Throws QueryError, 404, if the list
-/// has no such group.
+/// Items of a group that are returned.
+inline constexpr std::size_t max_found_items = 100'000;
+/// Returns the items of one group of a list, at most max_found_items. Throws QueryError, 404, if
+/// the list has no such group.
 ErrorItems items_of_group(QueryContext& query, const std::string& list, const std::string& id,
                           const std::optional<WallTime>& since);
 
