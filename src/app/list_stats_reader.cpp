@@ -27,6 +27,13 @@ constexpr std::size_t jobs_per_round = 50'000;
 /// Maximum duration of a round, so that a slow Redis does not delay the other lists.
 constexpr Duration statuses_time = std::chrono::seconds(3);
 
+/// Maximum number of due jobs whose queues are examined, which takes about 1 ms of Redis's time.
+constexpr const char* max_due_examined = "1000";
+
+std::uint64_t number_of(const redis::Reply& reply) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, reply.integer()));
+}
+
 ListStats stats_of(const store::ListCounts& measured, WallTime now) {
   ListStats stats;
   stats.items = {{"length", measured.length},
@@ -135,7 +142,11 @@ void ListStatsReader::read_schedule(const ListConfigPtr& rule) {
   counts->stats.items = {{"queued", 0}, {"due", 0}};
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(time_()).count();
   const std::string until = std::to_string(now);
-  count(counts, 1, {"ZCOUNT", keys.timeline, "-inf", until});
+  if (rule->schedule().shared.others.empty()) {
+    count(counts, 1, {"ZCOUNT", keys.timeline, "-inf", until});
+  } else {
+    count_due(counts, until);
+  }
   const auto& queues = rule->schedule().queues;
   for (const std::string& code : std::set<std::string>(queues.begin(), queues.end())) {
     const std::string queue = keys.queue(code);
@@ -149,16 +160,51 @@ void ListStatsReader::count(const std::shared_ptr<Counts>& counts, std::size_t a
   session_->client.call(command, [this, alive = std::weak_ptr<bool>(alive_), counts,
                                   at](const redis::Answer& answer) {
     if (alive.expired()) return;
-    counts->refused = counts->refused || !answer.ok();
-    counts->stats.items[at].items +=
-        static_cast<std::uint64_t>(std::max<std::int64_t>(0, answer.reply.integer()));
-    if (--counts->missing > 0) return;
-    if (counts->rule->kind() == SourceKind::schedule && !counts->refused) {
-      counts->began = loop_.now();
-      return count_statuses(counts);
-    }
-    counted(counts);
+    add_count(counts, at, answer, number_of(answer.reply));
   });
+}
+
+/// Counts due jobs of a schedule whose timeline has jobs of other lists. The list that dispatches
+/// also counts jobs in queues of no list. With many due jobs, the number is an estimate.
+void ListStatsReader::count_due(const std::shared_ptr<Counts>& counts, const std::string& until) {
+  const ScheduleSettings& schedule = counts->rule->schedule();
+  redis::Command arguments{until, max_due_examined};
+  if (schedule.dispatches()) {
+    arguments.emplace_back("without");
+    for (const SharedKeyPrefix::Queue& queue : schedule.shared.others)
+      arguments.emplace_back(queue.code);
+  } else {
+    arguments.emplace_back("only");
+    for (const std::string& code : schedule.queues) arguments.emplace_back(code);
+  }
+  ++counts->missing;
+  const store::ScheduleKeys keys(*counts->rule);
+  session_->client.run(
+      store::scripts::schedule_due, {keys.timeline}, arguments,
+      [this, alive = std::weak_ptr<bool>(alive_), counts](const redis::Answer& answer) {
+        if (alive.expired()) return;
+        std::uint64_t items = 0;
+        if (answer.ok() && answer.reply.size() == 3) {
+          const std::uint64_t all = number_of(answer.reply[0]);
+          const std::uint64_t examined = number_of(answer.reply[1]);
+          items = number_of(answer.reply[2]);
+          counts->stats.estimated = examined < all;
+          if (examined > 0 && examined < all) items = items * all / examined;
+        }
+        add_count(counts, 1, answer, items);
+      });
+}
+
+void ListStatsReader::add_count(const std::shared_ptr<Counts>& counts, std::size_t at,
+                                const redis::Answer& answer, std::uint64_t items) {
+  counts->refused = counts->refused || !answer.ok();
+  counts->stats.items[at].items += items;
+  if (--counts->missing > 0) return;
+  if (counts->rule->kind() == SourceKind::schedule && !counts->refused) {
+    counts->began = loop_.now();
+    return count_statuses(counts);
+  }
+  counted(counts);
 }
 
 /// Counts a part of the jobs, and the next part after a pause.
@@ -181,7 +227,7 @@ void ListStatsReader::count_statuses(const std::shared_ptr<Counts>& counts) {
         const store::StatusCounts found = statuses.counts();
         counts->stats.items.push_back({"bad", found.bad});
         counts->stats.items.push_back({"died", found.died});
-        counts->stats.estimated = !statuses.is_known();
+        counts->stats.estimated = counts->stats.estimated || !statuses.is_known();
         counted(counts);
       });
 }

@@ -42,6 +42,10 @@ class ListStatsReader {
   /// Counts of one list, each from a command of its own.
   struct Counts;
   void count(const std::shared_ptr<Counts>& counts, std::size_t at, const redis::Command& command);
+  void count_due(const std::shared_ptr<Counts>& counts, const std::string& until);
+  /// Adds a count of one list. After the last one, continues with the statuses of a schedule.
+  void add_count(const std::shared_ptr<Counts>& counts, std::size_t at, const redis::Answer& answer,
+                 std::uint64_t items);
   void count_statuses(const std::shared_ptr<Counts>& counts);
   void counted(const std::shared_ptr<Counts>& counts);
   void on_reply();

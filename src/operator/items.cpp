@@ -8,6 +8,7 @@
 #include "operator/circular_items.hpp"
 #include "operator/cursor.hpp"
 #include "operator/feed_jobs.hpp"
+#include "operator/job_total.hpp"
 #include "operator/key_pages.hpp"
 #include "operator/lists.hpp"
 #include "operator/schedule_jobs.hpp"
@@ -217,7 +218,8 @@ ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFil
       circular_items(query, circular_keys(query, list), filter, part, found);
       break;
     case SourceKind::schedule:
-      found.length = query.redis.call({"HLEN", schedule_of(query, list).keys.statuses}).number;
+      found.length =
+          static_cast<std::int64_t>(number_of_jobs(query.redis, schedule_of(query, list)));
       walk_schedule(found, query, list, filter, part);
       break;
     case SourceKind::job:

@@ -8,9 +8,9 @@
 #include <utility>
 #include <variant>
 
-#include "core/escape.hpp"
 #include "core/job_code.hpp"
 #include "core/number.hpp"
+#include "operator/job_total.hpp"
 #include "operator/stored.hpp"
 #include "schedule/schedule.hpp"
 #include "store/lock_value.hpp"
@@ -30,14 +30,6 @@ constexpr std::size_t jobs_of_batch = 2'000;
 constexpr std::size_t job_bytes_of_batch = std::size_t{1} << 20;
 /// Bytes to read of a tag, which may be from another program.
 constexpr const char* max_of_tag = "127";
-
-redis::RedisError named(const std::string& what, redis::ErrorCode code, const std::string& key) {
-  return redis::RedisError(
-      what.starts_with("WRONGTYPE")
-          ? "WRONGTYPE the key " + escape_text(key) + " is of a wrong type; rename or delete it"
-          : what,
-      code);
-}
 
 /// Record of a claim by w8yd.
 struct Taken {
@@ -73,7 +65,7 @@ class Reader {
                                                            {"LLEN", key},
                                                            {"HEXISTS", keys_.schedules, job}});
     now_ = redis::server_time(begin[0]).count() / 1000;
-    if (begin[1].is_error()) throw named(begin[1].text, redis::ErrorCode::other, key);
+    if (begin[1].is_error()) throw error_at(begin[1].text, redis::ErrorCode::other, key);
     if (!begin[1].is_nil())
       queued_.try_emplace(
           job, code,
@@ -90,6 +82,7 @@ class Reader {
     begin();
     read_all(codes);
     found_.whole = !full();
+    if (full()) found_.length = number_of_jobs(client_, {keys_, shared_});
     if (full()) jobs_.resize(most_);
     found_.items.assign(std::move_iterator(jobs_.begin()), std::move_iterator(jobs_.end()));
     return std::move(found_);
@@ -105,8 +98,7 @@ class Reader {
   void begin() {
     const std::vector<ReplyCopy> told = client_.pipeline({{"TIME"}, {"HLEN", keys_.statuses}});
     now_ = redis::server_time(told[0]).count() / 1000;
-    if (told[1].is_error()) throw named(told[1].text, redis::ErrorCode::other, keys_.statuses);
-    found_.length = static_cast<std::size_t>(told[1].number);
+    if (told[1].is_error()) throw error_at(told[1].text, redis::ErrorCode::other, keys_.statuses);
   }
 
   void read_all(const std::vector<std::string>& codes) {
@@ -133,7 +125,7 @@ class Reader {
         return make(count);
       } catch (const redis::RedisError& error) {
         if (error.code() != redis::ErrorCode::none || page_ == 1)
-          throw named(error.what(), error.code(), key);
+          throw error_at(error.what(), error.code(), key);
         if (!client_.reconnect()) throw;
         page_ = std::max<std::int64_t>(1, page_ / shorter_page);
       }
@@ -242,7 +234,7 @@ class Reader {
       commands.push_back(std::move(*command));
     commands.push_back({"EXEC"});
     const ReplyCopy executed = std::move(client_.pipeline(commands).back());
-    if (executed.is_error()) throw named(executed.text, redis::ErrorCode::other, keys_.statuses);
+    if (executed.is_error()) throw error_at(executed.text, redis::ErrorCode::other, keys_.statuses);
     handle(jobs, executed.elements);
   }
 
@@ -252,7 +244,7 @@ class Reader {
     if (told.size() != count + std::size(keys)) return;
     for (std::size_t i = 0; i < std::size(keys); ++i) {
       const ReplyCopy& reply = told[count + i];
-      if (reply.is_error()) throw named(reply.text, redis::ErrorCode::other, *keys[i]);
+      if (reply.is_error()) throw error_at(reply.text, redis::ErrorCode::other, *keys[i]);
       if (reply.elements.size() != jobs.size()) return;
     }
     std::vector<JobState> states;

@@ -43,6 +43,14 @@ std::optional<store::UnixSeconds> due_second(std::optional<double> score) {
   return static_cast<store::UnixSeconds>(std::ceil(std::clamp(*score, 0.0, limit)));
 }
 
+redis::RedisError error_at(const std::string& what, redis::ErrorCode code, const std::string& key) {
+  return redis::RedisError(
+      what.starts_with("WRONGTYPE")
+          ? "WRONGTYPE the key " + escape_text(key) + " is of a wrong type; rename or delete it"
+          : what,
+      code);
+}
+
 std::string item_text(const DisplayItem& item) {
   constexpr std::size_t whole = item_shown * 6;
   const std::string text = escape_text(item.beginning, whole);

@@ -10,6 +10,7 @@
 #include "core/clock.hpp"
 #include "core/item.hpp"
 #include "operator/schedule_changes.hpp"
+#include "redis/sync.hpp"
 
 namespace w8y::verbs {
 
@@ -23,6 +24,9 @@ std::string run_id_of(std::string text);
 std::optional<WallTime> earliest_time(const std::string& start);
 /// Returns the second in which a job with this score is dispatched; nullopt: never.
 std::optional<store::UnixSeconds> due_second(std::optional<double> score);
+
+/// Returns the error of a command, which names the key if it has a wrong type.
+redis::RedisError error_at(const std::string& what, redis::ErrorCode code, const std::string& key);
 
 /// Formats an item. A long one is truncated, with its length: "xxx… (the first 4096 of 9437186
 /// bytes)".

@@ -46,6 +46,7 @@ extern const redis::Script renew;
 extern const redis::Script rerun;
 extern const redis::Script schedule_count;
 extern const redis::Script schedule_dispatch;
+extern const redis::Script schedule_due;
 extern const redis::Script schedule_earlier;
 extern const redis::Script schedule_settle;
 extern const redis::Script schedule_recover;

@@ -301,6 +301,7 @@ constexpr std::array all_scripts{
     &store::scripts::rerun,
     &store::scripts::schedule_count,
     &store::scripts::schedule_dispatch,
+    &store::scripts::schedule_due,
     &store::scripts::schedule_earlier,
     &store::scripts::schedule_settle,
     &store::scripts::schedule_recover,

@@ -3,6 +3,7 @@
 
 #include "loop/loop.hpp"
 #include "redis/client.hpp"
+#include "redis/sync.hpp"
 #include "redis/url.hpp"
 #include "store/schedule/status_count.hpp"
 #include "store/scripts.hpp"
@@ -105,6 +106,45 @@ TEST_CASE("a scan reads many jobs in parts and keeps the last complete count mea
   while (!at.count.is_between_scans()) REQUIRE(at.part() == "");
   CHECK(at.count.counts().bad == 0);
   CHECK(at.count.counts().died == 5000);
+}
+
+TEST_CASE("jobs in the queues of other lists do not count") {
+  Fixture at;
+  for (const char* job : {"a:A", "b:B", "c:C", "d"}) at.set(job, "DIE:1");
+  const auto counts = [&](redis::Command codes) {
+    redis::SyncClient client(at.loop, at.options());
+    redis::Command args{"0", "250"};
+    args.insert(args.end(), codes.begin(), codes.end());
+    const redis::ReplyCopy reply = client.run(scripts::schedule_count, {"bike-statuses"}, args);
+    REQUIRE(reply.elements.size() == 5);
+    CHECK(reply.elements[1].number == 4);
+    CHECK(reply.elements[3].number == reply.elements[4].number);
+    return reply.elements[4].number;
+  };
+  CHECK(counts({}) == 4);
+  CHECK(counts({"B", "C"}) == 2);
+}
+
+TEST_CASE("each due job counts for one of the lists with its key prefix") {
+  Fixture at;
+  redis::SyncClient client(at.loop, at.options());
+  for (const char* job : {"a:A", "b:B", "c:B", "x:X", "d"})
+    at.server.command({"ZADD", "bike-timeline", "100", job});
+  at.server.command({"ZADD", "bike-timeline", "101", "later:A"});
+  using Counts = std::vector<std::int64_t>;
+  const auto due = [&](const redis::Command& args) {
+    Counts found;
+    for (const auto& each : client.run(scripts::schedule_due, {"bike-timeline"}, args).elements)
+      found.push_back(each.number);
+    return found;
+  };
+  CHECK(due({"100", "1000", "only", "B"}) == Counts{5, 5, 2});
+  // The list that dispatches also counts jobs that no list has.
+  CHECK(due({"100", "1000", "without", "B"}) == Counts{5, 5, 3});
+  CHECK(due({"99", "1000", "only", "A"}) == Counts{0, 0, 0});
+  const Counts some = due({"101", "3", "only", "A"});
+  CHECK(some[0] == 6);
+  CHECK(some[1] == 3);
 }
 
 TEST_CASE("a status key of a wrong type is an error and does not affect later counts") {
