@@ -323,7 +323,7 @@ class Client {
 
   /** Puts many jobs into a feed, and resolves to their IDs. The options are those of put(), without rerun. */
   async putMany(feed, payloads, options = {}) {
-    const entries = await this.#put(feed, payloads, { ...options, id: undefined });
+    const entries = await this.#put(feed, payloads, { ...options, id: undefined, rerun: undefined });
     return entries.map((entry) => textIn(entry, "id"));
   }
 
