@@ -11,6 +11,7 @@
 #include "core/json_object.hpp"
 #include "operator/changes.hpp"
 #include "operator/items.hpp"
+#include "operator/key_prefixes.hpp"
 #include "operator/lists.hpp"
 #include "operator/schedule_set.hpp"
 
@@ -23,6 +24,7 @@ using verbs::QueryError;
 
 /// Throws QueryError 404 for a list that neither the config, a host of the fleet nor Redis has.
 void check_exists(QueryContext& query, const std::string& list) {
+  verbs::refuse_key_prefix(query, list);
   try {
     verbs::check_known(query, list);
   } catch (const QueryError& refusal) {
@@ -134,7 +136,9 @@ std::string set_schedule(QueryContext& query, const http::HttpRequest& request) 
   const std::string &name = request.path[3], &job = request.path[4];
   const ScheduleBody wanted = read_schedule_to_set(request.body);
   check_schedule(query, name);
-  if (!wanted.create) check_exists(query, name);
+  // The name of a schedule may be the key prefix of lists in the config.
+  const bool known = query.lists != nullptr && query.lists->has_key_prefix(name);
+  if (!wanted.create && !known) check_exists(query, name);
   const verbs::ScheduleSet set = verbs::set_schedule(query, name, job, wanted.schedule);
   core::AsciiObject json;
   json.put("result", "set");

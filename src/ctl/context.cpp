@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/endpoints.hpp"
 #include "config/loading.hpp"
@@ -47,6 +50,16 @@ verbs::Reach reach_of(const std::string& url, const char* from) {
   }
 }
 
+std::vector<std::string> queues_in(std::string_view text) {
+  std::vector<std::string> codes;
+  while (!text.empty()) {
+    const std::string_view code = text.substr(0, text.find(':'));
+    if (!code.empty()) codes.emplace_back(code);
+    text.remove_prefix(std::min(text.size(), code.size() + 1));
+  }
+  return codes;
+}
+
 /// Parses settings of a list as GET /api/v1/config returns them.
 verbs::KnownList read_known(const JsonFields& settings) {
   verbs::KnownList list;
@@ -55,6 +68,11 @@ verbs::KnownList read_known(const JsonFields& settings) {
   if (source == "schedule") {
     list.kind = SourceKind::schedule;
     list.key_prefix = settings.text("key_prefix");
+    list.queues = queues_in(settings.text("queues"));
+    const std::string catch_up = settings.text("catch_up");
+    list.catch_up = catch_up == "all"    ? CatchUp::all
+                    : catch_up == "none" ? CatchUp::none
+                                         : CatchUp::one;
   }
   if (source == "gearman") list.kind = SourceKind::gearman;
   if (source != "job") return list;

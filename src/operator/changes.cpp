@@ -8,6 +8,7 @@
 #include "operator/circular_items.hpp"
 #include "operator/job_feeds.hpp"
 #include "operator/key_names.hpp"
+#include "operator/key_prefixes.hpp"
 #include "operator/lists.hpp"
 #include "operator/query_context.hpp"
 #include "operator/schedule_changes.hpp"
@@ -30,8 +31,7 @@ void stop_job(const QueryContext& query, const view::RunView& run) {
                      "the job is too long for this command; set it to STOP first: "
                      "w8yctl schedule -k " +
                          escape_text(key_names(query, list).prefix) + " set");
-  ScheduleChanges(query.redis, schedule_of(query, list).keys)
-      .set({{job, "STOP", store::StopJob{}}});
+  ScheduleChanges(query.redis, schedule_keys(query, list)).set({{job, "STOP", store::StopJob{}}});
 }
 
 /// Quarantines a job of a feed: it is stalled when its run ends.
@@ -122,16 +122,18 @@ ChangedItem changed(const DisplayItem& item, store::RerunAs how) {
 }
 
 /// Throws if a list has another kind. The error names the subcommand that applies.
-void check_can_rerun(QueryContext& query, const std::string& list) {
+void check_can_rerun(QueryContext& query, const std::string& list, const std::vector<Item>& items) {
   const SourceKind kind = kind_with_items(query, list);
   const std::string name = escape_text(list);
+  const std::string job = items.empty() ? "JOB" : item_text(DisplayItem(items.front()));
   if (kind == SourceKind::schedule)
     throw QueryError(conflict, name + " is a schedule; to run a job again: w8yctl schedule -k " +
-                                   name + " set JOB NOW");
+                                   escape_text(key_names(query, list).prefix) + " set " + job +
+                                   " NOW");
   if (kind == SourceKind::job)
-    throw QueryError(conflict,
-                     name + " is a feed of jobs; to run a job again: w8yctl job put --id ID " +
-                         "--rerun " + name + " PAYLOAD");
+    throw QueryError(conflict, name +
+                                   " is a feed of jobs; to run a job again: w8yctl job put --id " +
+                                   job + " --rerun " + name + " PAYLOAD");
 }
 
 ChangedItem changed(const DisplayItem& item, store::AddedAs how) {
@@ -177,6 +179,7 @@ void add_long(std::vector<ChangedItem>& all, const std::vector<DisplayItem>& ite
 
 void pause_list(QueryContext& query, const std::string& list, const Pause& pause,
                 std::optional<Duration> period) {
+  check_key_prefix(query, list);
   const store::CircularKeys keys = circular_keys(query, list);
   const std::string value = pause_value(pause);
   redis::Command set = {"SET", keys.paused, value};
@@ -192,6 +195,7 @@ void pause_list(QueryContext& query, const std::string& list, const Pause& pause
 }
 
 bool resume_list(QueryContext& query, const std::string& list) {
+  check_key_prefix(query, list);
   const store::CircularKeys keys = circular_keys(query, list);
   bool waited = query.redis.call({"HEXISTS", keys.breaker, "since"}).number > 0;
   query.redis.call({"DEL", keys.breaker});
@@ -252,7 +256,7 @@ ChangedItem move_first(QueryContext& query, const std::string& list, const Item&
 
 std::vector<ChangedItem> rerun_items(QueryContext& query, const std::string& list,
                                      const std::vector<Item>& items) {
-  check_can_rerun(query, list);
+  check_can_rerun(query, list, items);
   store::ItemChanges changes(query.redis, circular_keys(query, list));
   std::vector<ChangedItem> all;
   for (const Item& item : items) all.push_back(changed(DisplayItem(item), changes.rerun(item)));

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "operator/fleet.hpp"
+#include "operator/key_prefixes.hpp"
 
 namespace w8y::verbs {
 
@@ -23,6 +24,10 @@ std::optional<std::string> key_prefix_in_fleet(const QueryContext& query, const 
   return std::nullopt;
 }
 
+store::ScheduleKeys keys_of(const KeyNames& names) {
+  return store::ScheduleKeys(names.prefix, names.suffix.empty() ? "" : names.list);
+}
+
 }  // namespace
 
 KeyNames key_names(const QueryContext& query, const std::string& list) {
@@ -38,11 +43,17 @@ std::vector<KeyNames> key_names(const QueryContext& query, const std::vector<std
   return names;
 }
 
+store::ScheduleKeys schedule_keys(const QueryContext& query, const std::string& list) {
+  return keys_of(key_names(query, list));
+}
+
 ScheduleOfList schedule_of(const QueryContext& query, const std::string& list) {
   const KeyNames names = key_names(query, list);
-  ScheduleOfList schedule{store::ScheduleKeys(names.prefix, names.suffix.empty() ? "" : list)};
+  ScheduleOfList schedule{keys_of(names)};
   if (const auto known = query.lists == nullptr ? std::nullopt : query.lists->find(list))
     schedule.shared = known->shared;
+  else
+    schedule.shared = shared_in_fleet(query, list, names.prefix);
   return schedule;
 }
 

@@ -35,6 +35,8 @@ struct KeyNames {
 KeyNames key_names(const QueryContext& query, const std::string& list);
 std::vector<KeyNames> key_names(const QueryContext& query, const std::vector<std::string>& lists);
 
+store::ScheduleKeys schedule_keys(const QueryContext& query, const std::string& list);
+
 /// Keys of a schedule, and the queues of other lists with its key prefix, whose jobs are not those
 /// of this list.
 struct ScheduleOfList {

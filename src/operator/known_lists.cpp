@@ -5,6 +5,31 @@
 
 namespace w8y::verbs {
 
+namespace {
+
+void share_key_prefixes(std::map<std::string, KnownList>& lists) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const auto& [name, list] : lists)
+    if (list.kind == SourceKind::schedule) names[list.key_prefix.value_or(name)].push_back(name);
+  for (auto& [name, list] : lists) {
+    if (list.kind != SourceKind::schedule) continue;
+    for (const std::string& other : names[list.key_prefix.value_or(name)]) {
+      if (other == name) continue;
+      const KnownList& of = lists.at(other);
+      for (const std::string& code : of.queues)
+        if (list.shared.find(code) == nullptr)
+          list.shared.others.push_back({code, of.catch_up, other});
+    }
+  }
+}
+
+}  // namespace
+
+KnownLists::KnownLists(std::map<std::string, KnownList> lists) {
+  share_key_prefixes(lists);
+  lists_ = std::move(lists);
+}
+
 std::optional<KnownList> KnownLists::find(const std::string& prefix) const {
   if (const auto* const lists = std::get_if<1>(&lists_)) {
     const auto found = lists->find(prefix);
@@ -21,6 +46,7 @@ std::optional<KnownList> KnownLists::find(const std::string& prefix) const {
     list.key_prefix = rule.bare_key_prefix();
     list.shared = rule.schedule().shared;
     list.queues = rule.schedule().queues;
+    list.catch_up = rule.schedule().catch_up;
   }
   if (list.kind == SourceKind::job) list.maintenance = store::thoonk::maintenance_terms(rule, {});
   return list;

@@ -19,8 +19,9 @@ struct KnownList {
   SourceKind kind = SourceKind::circular;
   std::string lock_key;                              ///< of a circular list
   std::optional<std::string> key_prefix;             ///< of a schedule
-  SharedKeyPrefix shared = {};                       ///< of a schedule, if known
+  SharedKeyPrefix shared = {};                       ///< of a schedule
   std::vector<std::string> queues;                   ///< of a schedule, if known
+  CatchUp catch_up = CatchUp::one;                   ///< of a schedule, if known
   store::thoonk::MaintenanceTerms maintenance = {};  ///< of jobs
 };
 
@@ -28,7 +29,8 @@ class KnownLists {
  public:
   /// `config` must outlive this.
   explicit KnownLists(const Config& config) : lists_(&config) {}
-  explicit KnownLists(std::map<std::string, KnownList> lists) : lists_(std::move(lists)) {}
+  /// Sets the `shared` of each schedule, by the queues of the lists with its key prefix.
+  explicit KnownLists(std::map<std::string, KnownList> lists);
 
   [[nodiscard]] std::optional<KnownList> find(const std::string& prefix) const;
   [[nodiscard]] bool contains(const std::string& prefix) const { return find(prefix).has_value(); }

@@ -9,6 +9,7 @@
 #include "operator/connection.hpp"
 #include "operator/fleet.hpp"
 #include "operator/key_names.hpp"
+#include "operator/key_prefixes.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/rights.hpp"
 #include "store/schedule/keys.hpp"
@@ -28,7 +29,7 @@ struct FoundKeys {
 };
 
 /// Keys of the list that exist. Without permission to read a key, it counts as missing.
-FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
+FoundKeys keys_in_redis(const QueryContext& query, const std::string& prefix) {
   if (query.cluster() && !redis::has_hash_tag(prefix)) return {};
   const store::CircularKeys circular(prefix.empty() ? "" : prefix + ":");
   const store::ScheduleKeys schedule(prefix);
@@ -65,7 +66,14 @@ bool with_fleet(const std::function<bool()>& read) {
   }
 }
 
-/// Returns whether a host of the fleet has the list in its config.
+[[noreturn]] void refuse_unknown(QueryContext& query, const std::string& prefix) {
+  throw QueryError(404, "there is no list " + escape_text(prefix) +
+                            ": it is neither in the config nor in Redis" +
+                            near_list(query, prefix));
+}
+
+}  // namespace
+
 bool is_in_fleet(const QueryContext& query, const std::string& prefix) {
   return with_fleet([&] {
     const FleetView fleet = hosts_of_list(query, prefix);
@@ -74,13 +82,9 @@ bool is_in_fleet(const QueryContext& query, const std::string& prefix) {
   });
 }
 
-[[noreturn]] void refuse_unknown(QueryContext& query, const std::string& prefix) {
-  throw QueryError(404, "there is no list " + escape_text(prefix) +
-                            ": it is neither in the config nor in Redis" +
-                            near_list(query, prefix));
+bool has_keys(const QueryContext& query, const std::string& prefix) {
+  return keys_in_redis(query, prefix).any();
 }
-
-}  // namespace
 
 void refuse_gearman(const std::string& prefix) {
   throw QueryError(409,
@@ -110,9 +114,8 @@ std::string near_list(const QueryContext& query, const std::string& name) {
 }
 
 void check_known(QueryContext& query, const std::string& prefix) {
-  if (query.lists != nullptr &&
-      (query.lists->contains(prefix) || query.lists->has_key_prefix(prefix)))
-    return;
+  refuse_key_prefix(query, prefix);
+  if (query.lists != nullptr && query.lists->contains(prefix)) return;
   check_hash_tag(query, prefix);
   if (!keys_in_redis(query, prefix).any() && !is_in_fleet(query, prefix))
     refuse_unknown(query, prefix);
@@ -146,6 +149,7 @@ std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::
     if (!name || (core::is_pattern(*name) && core::fits(*name, prefix))) fitting.push_back(prefix);
   });
   if (!fitting.empty() || !name) return fitting;
+  refuse_key_prefix(query, *name);
   if (keys_in_redis(query, *name).any()) return {*name};
   if (core::is_pattern(*name))
     throw QueryError(404, "no list in the config matches " + escape_text(*name));
@@ -165,6 +169,7 @@ std::optional<SourceKind> find_kind(QueryContext& query, const std::string& pref
 }
 
 SourceKind kind_of(QueryContext& query, const std::string& prefix) {
+  refuse_key_prefix(query, prefix);
   if (const auto kind = find_kind(query, prefix)) return *kind;
   refuse_unknown(query, prefix);
 }

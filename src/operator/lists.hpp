@@ -20,15 +20,16 @@ namespace w8y::verbs {
 /// known, returns any name unchanged.
 std::vector<std::string> lists_of(QueryContext& query,
                                   const std::optional<std::string>& name_or_pattern);
-/// Throws QueryError 404 if neither the config, a host of the fleet nor Redis has the list. The
-/// error suggests the list with the nearest name.
+/// Throws QueryError 404 if neither the config, a host of the fleet nor Redis has the list, or if
+/// it is only the key prefix of lists. The error suggests the list with the nearest name.
 void check_known(QueryContext& query, const std::string& prefix);
 /// Returns `; did you mean NAME?` with the nearest list of the config or the fleet; empty: no list
 /// has a similar name.
 std::string near_list(const QueryContext& query, const std::string& name);
 /// Returns the kind of a list by the config, otherwise by its keys; nullopt: the list is unknown.
 std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix);
-/// As find_kind(), but refuses an unknown list with 404.
+/// As find_kind(), but refuses an unknown list, and a name that is only the key prefix of lists,
+/// with 404.
 SourceKind kind_of(QueryContext& query, const std::string& prefix);
 /// As kind_of(), but throws QueryError, 409, for a list of Gearman: its jobs are not in Redis.
 SourceKind kind_with_items(QueryContext& query, const std::string& prefix);
@@ -36,6 +37,11 @@ SourceKind kind_with_items(QueryContext& query, const std::string& prefix);
 [[noreturn]] void refuse_gearman(const std::string& prefix);
 /// Returns the queues of a schedule; empty if they are not known.
 std::vector<std::string> queues_of(const QueryContext& query, const std::string& prefix);
+
+/// Returns whether a host of the fleet has the list in its config.
+bool is_in_fleet(const QueryContext& query, const std::string& prefix);
+/// Returns whether Redis has keys of a list of any kind with this key prefix.
+bool has_keys(const QueryContext& query, const std::string& prefix);
 
 /// In a cluster, refuses a name that has no hash tag with 400.
 void check_hash_tag(const QueryContext& query, const std::string& prefix);

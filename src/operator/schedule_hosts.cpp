@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "operator/fleet.hpp"
-#include "view/list_view.hpp"
+#include "operator/key_prefixes.hpp"
 
 namespace w8y::verbs {
 
@@ -28,34 +28,15 @@ void add_hosts_of(const QueryContext& query, const std::string& name, const std:
   }
 }
 
-/// Hosts whose list reports are read if no config is known.
-constexpr std::size_t max_reporting_hosts = 3;
-
-/// Returns the names of the lists with this key prefix, by the config, otherwise by reports.
-std::vector<std::string> lists_with(const QueryContext& query, const std::string& prefix) {
-  std::set<std::string> names{prefix};
-  if (query.lists != nullptr) {
-    const auto known = query.lists->with_key_prefix(prefix);
-    names.insert(known.begin(), known.end());
-    return {names.begin(), names.end()};
-  }
-  FleetView fleet = fleet_hosts(query);
-  for (std::size_t i = 0; i < std::min(fleet.hosts.size(), max_reporting_hosts); ++i)
-    each_report(query, fleet.hosts[i], [&](const std::string& name, const std::string& text) {
-      if (text.find("\"key_prefix") == std::string::npos) return true;
-      const auto list = view::read_report(name, text);
-      if (list && list->key_prefix == prefix) names.insert(name);
-      return true;
-    });
-  return {names.begin(), names.end()};
-}
-
 }  // namespace
 
 ScheduleHosts hosts_of_schedule(const QueryContext& query, const std::string& prefix) {
   ScheduleHosts found;
   try {
-    for (const std::string& list : lists_with(query, prefix))
+    const std::vector<std::string> lists = lists_with_key_prefix(query, prefix);
+    std::set<std::string> names(lists.begin(), lists.end());
+    names.insert(prefix);
+    for (const std::string& list : names)
       if (found.known) add_hosts_of(query, list, prefix, found);
   } catch (const std::exception&) {
     found.known = false;

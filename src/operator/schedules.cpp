@@ -76,7 +76,7 @@ std::vector<std::int64_t> due_counts(QueryContext& query, const store::ScheduleK
 }
 
 view::ScheduleView read_schedule(QueryContext& query, const std::string& list) {
-  const store::ScheduleKeys keys = schedule_of(query, list).keys;
+  const store::ScheduleKeys keys = schedule_keys(query, list);
   const std::vector<std::string> queues = queues_of(query, list);
   const std::int64_t now = redis::server_time(query.redis.call({"TIME"})).count() / 1000;
   const std::string until = std::to_string(now);
@@ -154,7 +154,7 @@ std::vector<WallTime> times_of(const schedule::Schedule& read,
 
 void read_schedules(QueryContext& query, const std::string& list, std::vector<ItemView>& jobs) {
   if (jobs.empty()) return;
-  const store::ScheduleKeys keys = schedule_of(query, list).keys;
+  const store::ScheduleKeys keys = schedule_keys(query, list);
   redis::Command rules{"HMGET", keys.schedules};
   for (const ItemView& job : jobs) rules.emplace_back(job.item);
   const std::vector<redis::ReplyCopy> told = query.redis.pipeline({{"TIME"}, rules});
@@ -219,8 +219,11 @@ ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& par
 
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
                              const PageRequest& part) {
-  if (kind_of(query, list) != SourceKind::schedule)
+  // A key prefix has jobs as well.
+  const std::optional<SourceKind> kind = find_kind(query, list);
+  if (kind.value_or(SourceKind::schedule) != SourceKind::schedule)
     throw QueryError(404, escape_text(list) + " is not a schedule");
+  if (!kind) check_known(query, list);
   check_state(list, state, view::item_states(SourceKind::schedule));
   ScheduleDetail found{read_schedule(query, list), {}};
   found.jobs.kind = SourceKind::schedule;

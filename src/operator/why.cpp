@@ -208,7 +208,7 @@ Why explain(QueryContext& query, const WhyQuestion& question) {
   const SourceKind kind = find_kind(query, question.list).value_or(SourceKind::circular);
   WhyList list = read_why_list(query, question, kind);
   if (kind == SourceKind::schedule)
-    read_halt(query.redis, schedule_of(query, question.list).keys, list);
+    read_halt(query.redis, schedule_keys(query, question.list), list);
   if (!question.item) {
     WhyItems items;
     if (kind == SourceKind::circular) items = count_items(query, question.list);
