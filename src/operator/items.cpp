@@ -267,7 +267,9 @@ ItemDetail show_item(QueryContext& query, const std::string& list, const Item& n
     read_payloads(query.redis, query.cluster(), list, jobs, false);
     found.item = std::move(jobs.front());
   }
-  found.runs = runs_of_item(query.redis, key_names(query, list), name);
+  const KeyNames names = key_names(query, list);
+  if (found.kind == SourceKind::schedule) found.key_prefix = names.prefix;
+  found.runs = runs_of_item(query.redis, names, name);
   return found;
 }
 

@@ -45,6 +45,7 @@ struct ItemDetail {
   SourceKind kind = SourceKind::circular;
   view::ItemView item;                ///< a job of a schedule: with its schedule and next times
   std::vector<view::RunRecord> runs;  ///< the newest runs
+  std::string key_prefix = {};        ///< of a schedule
 };
 
 /// Reads one item of the list named `list`. Throws QueryError.
