@@ -470,6 +470,12 @@ class Node(Fake, unittest.TestCase):
                        check=True, timeout=kit.LIMIT, env=self.environment(), cwd=self.folder)
         self.assertEqual(len(self.server.requests), 1)
 
+    def test_put_many_ignores_options_of_one_job(self):
+        self.server.replies = [reply(200, {"jobs": [{"result": "added", "id": "0a"}]})]
+        client = self.start(self.server.address)
+        self.value(client, "put_many", "images", ["x"], {"id": "a", "rerun": True})
+        self.assertEqual(self.server.requests[0].body, {"jobs": [{"payload": "x"}]})
+
     def test_types_name_what_is_exported(self):
         folder = kit.source / "clients/node"
         types = (folder / "w8y-client.d.ts").read_text()
