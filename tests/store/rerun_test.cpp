@@ -4,6 +4,7 @@
 #include "core/circular_settings.hpp"
 #include "store/circular/item_changes.hpp"
 #include "store/host.hpp"
+#include "store/scripts.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -87,18 +88,65 @@ TEST_CASE("a quarantine wins over a mark") {
   CHECK_FALSE(place.has_marks());
 }
 
-TEST_CASE("a rerun ends a delay and keeps the failures, and does not change a free item") {
+TEST_CASE("a rerun ends a delay and keeps the failures") {
   Place place;
-  CHECK(place.rerun("a") == RerunAs::was_free);
   CHECK(place.rerun("nowhere") == RerunAs::not_listed);
   place.server.command({"SET", "work:lock:a", "delay:backoff", "PX", "60000"});
   place.server.command({"SET", "work:proc:a", "delay:backoff", "PX", "60000"});
   place.server.command({"HSET", "work:failures", "a", "2"});
   CHECK(place.rerun("a") == RerunAs::delay_ended);
-  CHECK(place.server.command({"EXISTS", "work:lock:a", "work:proc:a", "work:reruns"}) == "0");
+  CHECK(place.server.command({"EXISTS", "work:lock:a", "work:proc:a"}) == "0");
   CHECK(place.server.command({"HGET", "work:failures", "a"}) == "2");
   CHECK(place.server.command({"LRANGE", "work:list", "0", "-1"}) == "a\nb\nc");
   CHECK(place.rerun("a") == RerunAs::was_free);
+}
+
+TEST_CASE("a late settlement does not delay an item that was free or delayed at its rerun") {
+  Place place;
+  const std::vector<Claim> claims = place.host->claim(1).claims;
+  REQUIRE(claims.size() == 1);
+  const std::string item = claims[0].item, lock = "work:lock:" + item;
+  const std::string value = place.lock_of(item);
+  place.server.command({"DEL", lock});  // its lease ends
+  SUBCASE("free") {
+    CHECK(place.rerun(item) == RerunAs::was_free);
+  }
+  SUBCASE("delayed") {
+    place.server.command({"SET", lock, "delay:cooldown", "PX", "60000"});
+    CHECK(place.rerun(item) == RerunAs::delay_ended);
+  }
+  SUBCASE("free for a moment, until its host has set the lock again") {
+    CHECK(place.rerun(item) == RerunAs::was_free);
+    place.server.command({"SET", lock, value});
+  }
+  place.settle(claims[0], store::RestFor{false, 60s}, store::FailureCount::reset);
+  CHECK(place.server.command({"EXISTS", lock}) == "0");
+  const std::vector<Claim> again = place.host->claim(3).claims;
+  CHECK(again.size() == 3);
+  CHECK_FALSE(place.has_marks());
+  for (const Claim& claim : again)
+    place.settle(claim, store::RestFor{false, 60s}, store::FailureCount::reset);
+  CHECK(place.host->claim(3).claims.empty());
+}
+
+TEST_CASE("a mark names the run of w8y if the item has locks with both names") {
+  Place place;
+  const std::vector<Claim> claims = place.host->claim(1).claims;
+  REQUIRE(claims.size() == 1);
+  const std::string item = claims[0].item, run = place.lock_of(item);
+  const auto rerun = [&](const std::string& first, const std::string& other) {
+    return place.client
+        ->run(store::scripts::rerun,
+              {"work:list", "work:quarantined", "work:reruns", first + item, other + item},
+              {"work:wake", item})
+        .number;
+  };
+  place.server.command({"SET", "work:proc:" + item, "web7 4711"});
+  CHECK(rerun("work:lock:", "work:proc:") == 3);
+  CHECK(place.mark_of(item) == run);
+  place.server.command({"DEL", "work:reruns"});
+  CHECK(rerun("work:proc:", "work:lock:") == 3);
+  CHECK(place.mark_of(item) == run);
 }
 
 TEST_CASE("a settlement with a mark wakes its own host, which expects a delay") {
@@ -180,7 +228,16 @@ TEST_CASE("locks of other programs, and keys of a wrong type, prevent no rerun a
   place.server.command({"SET", "work:reruns", "of a wrong type"});
   const std::vector<Claim> claims = place.host->claim(3).claims;
   REQUIRE(claims.size() == 3);
-  CHECK_THROWS_AS(place.rerun("a"), redis::RedisError);
+  for (const Item item : {"a", "b"}) {
+    try {
+      place.rerun(item);
+      FAIL("no error");
+    } catch (const redis::RedisError& error) {
+      CHECK(std::string(error.what()).find("the key work:reruns is not a hash") !=
+            std::string::npos);
+    }
+    place.server.command({"DEL", "work:lock:b"});
+  }
   for (const Claim& claim : claims)
     place.settle(claim, store::SetFree{}, store::FailureCount::reset);
   CHECK(place.host->claim(3).claims.size() == 3);
@@ -196,6 +253,7 @@ TEST_CASE("a refused command writes no mark and ends no delay") {
     CHECK_THROWS_AS(place.rerun("a"), redis::RedisError);
     place.server.command({"ACL", "SETUSER", "default", "+@all"});
     CHECK(place.lock_of("a") == "delay:backoff");
+    CHECK_FALSE(place.has_marks());
   }
   place.server.command({"ACL", "SETUSER", "default", "-hset"});
   CHECK_THROWS_AS(place.rerun("b"), redis::RedisError);

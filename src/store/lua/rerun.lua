@@ -1,6 +1,6 @@
--- Makes sure that a run of an item starts after this call. A running item gets a mark: the settlement
--- of its run frees it (parts/rerun_marks.lua). The delay of a delayed item ends, and its failures
--- stay. A free item is not changed.
+-- Makes sure that a run of an item starts after this call. The item gets a mark
+-- (parts/rerun_marks.lua): the settlement of its run frees it, and a settlement that comes too late
+-- does not delay it. The delay of a delayed item ends, and its failures stay.
 --
 -- KEYS  1 list  2 quarantined  3 reruns  4 lock of the item  5 the lock that it would have with the
 --         other lock_key
@@ -10,28 +10,42 @@
 
 -- include parts/read_lock.lua
 local item = ARGV[2]
-local delays, running = {}, nil
+local delays, running, is_ours = {}, nil, false
 for i = 4, 5 do
   local found = read(KEYS[i])
   if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
   if type(found) == 'string' and string.sub(found, 1, 11) == 'quarantine:' then return 4 end
   if type(found) == 'string' and string.sub(found, 1, 6) == 'delay:' then
     delays[#delays + 1] = KEYS[i]
-  elseif found then
-    running = running or KEYS[i]
+  elseif found and not is_ours then
+    -- The lock of a run of w8y counts, since its settlement reads the mark.
+    is_ours = type(found) == 'string' and string.sub(found, 1, 4) == 'run:'
+    running = (is_ours or not running) and KEYS[i] or running
   end
 end
 if redis.call('HEXISTS', KEYS[2], item) == 1 then return 4 end
 if not redis.call('LPOS', KEYS[1], item) then return 0 end
 
+-- Writes the mark. Returns the error of Redis, or nil.
+local function mark(value)
+  local done = redis.pcall('HSET', KEYS[3], item, value)
+  if type(done) ~= 'table' or not string.find(done.err, 'WRONGTYPE') then
+    return type(done) == 'table' and done or nil
+  end
+  return redis.error_reply('WRONGTYPE the key ' .. string.sub(KEYS[3], 1, 200)
+    .. ' is not a hash; rename or delete it')
+end
 if running then
   -- The lock of another program may be of any length and type.
   local value = redis.pcall('GETRANGE', running, 0, 4095)
-  redis.call('HSET', KEYS[3], item, type(value) == 'string' and value or '')
-  return 3
+  return mark(type(value) == 'string' and value or '') or 3
 end
-if #delays == 0 then return 2 end
--- No client can act on it before the script ends.
-redis.call('PUBLISH', ARGV[1], 'free')
-redis.call('DEL', unpack(delays))
-return 1
+-- No client can act on the message before the script ends.
+if #delays > 0 then redis.call('PUBLISH', ARGV[1], 'free') end
+local before = redis.pcall('HMGET', KEYS[3], item)[1]
+local refused = mark('')
+if refused or #delays == 0 then return refused or 2 end
+local ended = redis.pcall('DEL', unpack(delays))
+if type(ended) == 'number' then return 1 end
+if not before then redis.pcall('HDEL', KEYS[3], item) end
+return ended

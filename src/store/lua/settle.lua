@@ -74,8 +74,8 @@ if marks and marks.err then
 end
 local marked = {} -- items whose mark is of these runs
 local news = 'free\n' .. kinds['1'].holder
--- Decides the new state of a lock that is not just freed. `is_marked`: the item must run again.
-local function judge(kind, id, lock, is_ours, is_marked)
+-- Decides the new state of a lock that is not just freed. `mark`: of an item that must run again.
+local function judge(kind, id, lock, is_ours, mark)
   local item = item_of(lock)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
     failures = kind.failures, ours = is_ours}
@@ -93,8 +93,8 @@ local function judge(kind, id, lock, is_ours, is_marked)
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'delay:cooldown' or not free_for_us then run.becomes = '' end
   end
-  if is_marked then
-    marked[#marked + 1] = item
+  if mark then
+    if mark ~= '' then marked[#marked + 1] = item end
     if run.becomes ~= '' and run.life ~= '0' then
       run.becomes = ''
       if is_ours then news = 'free' end -- a wake-up of this host, too, which expects a delay
@@ -107,7 +107,7 @@ local function judge(kind, id, lock, is_ours, is_marked)
 end
 -- Enters a run in the breaker, which may change its consequences. If the item must run again, the
 -- breaker does not delay it: no item is claimed before the next probe anyway.
-local function judge_by_breaker(kind, id, lock, run, message, is_marked)
+local function judge_by_breaker(kind, id, lock, run, message, mark)
   if not breaker then read_breaker(ARGV[5]) end
   if not breaker then return run end
   local verdict, delay = string.match(kind.breaker, '^([+-]?)(%d*)$')
@@ -121,8 +121,8 @@ local function judge_by_breaker(kind, id, lock, run, message, is_marked)
   if run.parks or means == 'open' and is_free then
     run.becomes, run.parks = 'delay:backoff', false
     run.life = means == 'open' and string.format('%.0f', breaker.min_ms) or delay
-    if is_marked or run.life == '0' then run.becomes = '' end
-    if is_marked then news = 'free' end
+    if mark or run.life == '0' then run.becomes = '' end
+    if mark then news = 'free' end
   end
   return run
 end
@@ -138,13 +138,13 @@ for i = 1, #KEYS - 5 do
   -- length and type.
   local found = pcall('GETRANGE', lock, '0', last_byte)
   local run = kind -- the most frequent case: held by this host, and freed
-  local is_marked = marks and marks[i] == value
-  if found ~= value or indexed or is_marked or not kind.frees then
+  local mark = marks and (marks[i] == value or marks[i] == '') and marks[i]
+  if found ~= value or indexed or mark or not kind.frees then
     if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
-    run = judge(kind, id, lock, found == value, is_marked)
+    run = judge(kind, id, lock, found == value, mark)
   end
   if kind.breaker ~= '' and found == value and not kind.stale then
-    run = judge_by_breaker(kind, id, lock, run, ARGV[at + 2], is_marked)
+    run = judge_by_breaker(kind, id, lock, run, ARGV[at + 2], mark)
   end
   if found == value then ours = ours + 1 end
   if kind.recorded then recorded[#recorded + 1] = value end

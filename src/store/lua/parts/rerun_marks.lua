@@ -1,6 +1,7 @@
--- Marks of running items that must run again (rerun.lua), by the value of their locks. The settlement
--- of the run with that lock deletes the mark and frees the item. A claim deletes the mark of an item,
--- since the run that it starts is later than the mark.
+-- Marks of items that must run again (rerun.lua): the value of the lock of a running item, or "" of an
+-- item without a run. The settlement of the run with that lock deletes the mark and frees the item. No
+-- settlement delays an item with the mark "": its run started before the mark. A claim deletes the mark
+-- of an item, since the run that it starts is later than the mark.
 -- Defined by the including script:
 --   reruns  the hash `P:reruns`
 
