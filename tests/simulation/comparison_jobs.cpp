@@ -137,11 +137,12 @@ void Comparison::maintain_feed() {
             of_jobs_.one_of<std::string>({"h1", "h1", "h2"}),
             ms(of_jobs_.between(1, 2))};
   const std::string look = "look" + std::to_string(of_jobs_.below(3));
-  arg.push_back(
-      of_jobs_.one_of<std::string>({"begin", "claims", "ids", "items", "check", "sweep"}));
+  arg.push_back(of_jobs_.one_of<std::string>(
+      {"begin", "claims", "reruns", "ids", "items", "check", "sweep"}));
   const std::string& step = arg[7];
   if (step == "begin") arg.push_back(of_jobs_.chance(20) ? "1" : "0");
   if (step == "claims") arg.insert(arg.end(), {"0", "3", of_jobs_.chance(30) ? "0" : ms(2)});
+  if (step == "reruns") arg.insert(arg.end(), {"0", "1000"});
   if (step == "ids") arg.insert(arg.end(), {std::to_string(of_jobs_.below(4)), "3"});
   if (step == "items") arg.insert(arg.end(), {"0", "1000"});
   if (step == "check") arg.insert(arg.end(), {look, job_id(), job_id(), job_id()});

@@ -370,6 +370,27 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
   CHECK(feed.command({"ZCARD", "feed.ids:ops"}) == "1");
   CHECK(carer.maintain().put_back == 1);
   CHECK(host.reported.unwritten.empty());
+  // Jobs that are put again.
+  feed.command({"SADD", "feeds", "f"});
+  feed.command({"DEL", "feed.ids:f", "feed.items:f", "feed.publishes:f"});
+  feed.command({"ACL", "LOG", "RESET"});
+  redis::SyncClient client(feed.loop, options_for(feed.server.url()));
+  JobFeed jobs({client}, "f");
+  const auto put = [&jobs] { return jobs.put_one({"x", "p", false, false, {}, true}); };
+  CHECK(put() == PutAs::added);
+  const Claim claim = host.claim_one_job();
+  CHECK(put() == PutAs::runs_again);
+  CHECK(host.settle(claim, Finish{"{}"}));
+  CHECK(feed.command({"LPOP", "feed.ids:f"}) == "x");
+  feed.command({"ZADD", "feed.claimed:f", "1", "x"});
+  CHECK(put() == PutAs::runs_again);
+  feed.command({"ZREM", "feed.claimed:f", "x"});
+  feed.command({"HDEL", "feed.items:f", "x"});
+  feed.command({"INCR", "feed.finishes:f"});
+  carer.maintain();
+  CHECK(feed.queue() == "x");
+  CHECK(feed.command({"GET", "feed.publishes:f"}) == "3");
+  CHECK(feed.command({"ACL", "LOG"}).empty());
 }
 
 }  // namespace job_maintain_test

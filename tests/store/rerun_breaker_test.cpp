@@ -132,11 +132,11 @@ TEST_CASE("a claim that probes deletes the mark of another lock") {
 TEST_CASE("a job that was put again has its new payload when a breaker opens or closes") {
   JobFixture jobs(with_breaker(job_rule()));
   const auto put_again = [&](const Claim& claim) {
-    // As job_put.lua does: "SCORE UNTIL MARK+ RUN".
-    std::string note = jobs.command({"HGET", "f:claims", claim.item});
-    note.insert(note.find(" run:"), "+");
-    jobs.command({"HSET", "f:claims", claim.item, note});
+    // As job_put.lua does.
+    const std::string score = jobs.command({"ZSCORE", "feed.claimed:f", claim.item});
+    jobs.command({"HSET", "feed.items:f", claim.item, "new"});
     jobs.command({"HSET", "f:reruns", claim.item, "1000 new"});
+    jobs.command({"HSET", "f:rerun-claims", claim.item, score + " 0"});
   };
   const auto payload = [&](const std::string& id) {
     return jobs.command({"HGET", "feed.items:f", id});
@@ -156,7 +156,8 @@ TEST_CASE("a job that was put again has its new payload when a breaker opens or 
   for (const Claim& claim : claims) CHECK(payload(claim.item) == "new");
   CHECK(jobs.unclaimed());
   CHECK(jobs.command({"LLEN", "feed.ids:f"}) == "4");
-  CHECK(jobs.command({"EXISTS", "f:reruns", "feed.stalled:f", "feed.cancelled:f"}) == "0");
+  CHECK(jobs.command(
+            {"EXISTS", "f:reruns", "f:rerun-claims", "feed.stalled:f", "feed.cancelled:f"}) == "0");
 
   store::TakeReply reply;
   CHECK(query_until(jobs.loop, [&] {

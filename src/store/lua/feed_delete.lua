@@ -32,7 +32,7 @@ for i, id in ipairs(ids) do ids[i] = ARGV[3] .. id end
 if #ids > 0 then redis.pcall('DEL', unpack(ids)) end
 local ours = string.sub(ARGV[4], 1, -#'claims' - 1)
 redis.pcall('UNLINK', ARGV[4], ours .. 'orphaned', ours .. 'maintained')
-redis.pcall('UNLINK', ours .. 'kept-runs', ours .. 'keep', ours .. 'reruns')
+redis.pcall('UNLINK', ours .. 'kept-runs', ours .. 'keep', ours .. 'reruns', ours .. 'rerun-claims')
 delete(unpack(KEYS, 1, 10))
 if feeds then redis.call('SREM', feeds, feed) end
 return 1

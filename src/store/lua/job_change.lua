@@ -36,24 +36,34 @@ local function is_gone(id, lease)
   unclaim(id, lease)
   return true
 end
+local queued = ARGV[2] == 'cancel' or ARGV[2] == 'retry'
 local changes = {
   finish = function(id, lease)
-    if not is_claimed(id) then return 0 end
+    local score = is_claimed(id)
+    if not score then return 0 end
     local holder = redis.call('GET', lease)
     if holder then return string.sub(holder, 1, 256) end
-    finish(id, lease, ARGV[5] ~= '' and ARGV[5], ARGV[6])
+    local entry = redis.pcall('HGET', rerun_claims, id)
+    local stays = type(entry) == 'string' and is_rerun_of(entry, score)
+      and redis.call('HEXISTS', items, id) == 1
+    finish(id, lease, ARGV[5] ~= '' and ARGV[5], ARGV[6], stays)
+    if stays then
+      queued = true
+      redis.pcall('INCRBY', 'feed.publishes:' .. feed_name, 1)
+    end
+    if type(entry) == 'string' then forget_reruns(id) end
     return 1
   end,
   cancel = function(id, lease)
     if not is_claimed(id) or is_gone(id, lease) then return 0 end
-    take_payload(id)
     cancel(id, lease)
+    forget_reruns(id)
     return 1
   end,
   stall = function(id, lease)
     if not is_claimed(id) or is_gone(id, lease) then return 0 end
-    take_payload(id)
     stall(id, lease)
+    forget_reruns(id)
     write_cause(id, lease, '', function() return 'by an operator' end)
     return 1
   end,
@@ -89,17 +99,16 @@ local changes = {
     unclaim(id, lease)
     redis.call('LREM', ids, 0, id)
     redis.call('HDEL', items, id)
-    redis.pcall('HDEL', reruns, id)
+    forget_reruns(id)
     forget_result(id, lease)
     return 1
   end,
 }
-local reply = {}
-local queued = false
+local reply, any = {}, false
 for i = 7, #ARGV do
   local done = changes[ARGV[2]](ARGV[i], ARGV[3] .. ARGV[i])
-  queued = queued or done == 1 and (ARGV[2] == 'cancel' or ARGV[2] == 'retry')
+  any = any or done == 1
   reply[#reply + 1] = done
 end
-if queued then tell_waiting(ARGV[1]) end
+if queued and any then tell_waiting(ARGV[1]) end
 return reply

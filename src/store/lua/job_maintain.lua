@@ -16,6 +16,8 @@
 --       "claims"  9 rank of the first  10 number  11 life of a claim without a lease, ms; 0: any
 --                 Reply {rank of the next or -1, number of recovered claims, number of claims
 --                 removed because their jobs do not exist}
+--       "reruns"  9 cursor, 0 at first  10 approximate number of jobs that were put again
+--                 Reply {cursor of the next call, bytes, 1 if it must be called again with this cursor}
 --       "ids"     9 index of the first  10 number
 --                 Reply {bytes, id, …}
 --       "items"   9 cursor, 0 at first  10 approximate number
@@ -92,10 +94,50 @@ function steps.claims()
       gone, back = gone + 1, back + 1
     end
   end
-  local last = #page < 2 * count
-  if last and put_reruns() then queued = true end
   tell_queued(ARGV[2])
-  return {last and -1 or first + count - gone, back, gone - back}
+  return {#page < 2 * count and -1 or first + count - gone, back, gone - back}
+end
+-- Puts a job again that another client has finished. Without a finish since the put, it was retracted.
+-- Returns the length of its payload.
+local function put_again(id, entry)
+  local before = tonumber(string.match(entry, ' (%d+)$')) or -1
+  if (tonumber(redis.pcall('GET', 'feed.finishes:' .. feed_name)) or 0) <= before then return 0 end
+  local found = redis.pcall('HGET', reruns, id)
+  local keep_ms, payload = string.match(type(found) == 'string' and found or '', '^(%d*) (.*)$')
+  if not payload then return 0 end
+  redis.call('HSET', items, id, payload)
+  redis.call('ZADD', published, now_ms, id)
+  redis.call('LPUSH', ids, id)
+  redis.pcall('INCRBY', 'feed.publishes:' .. feed_name, 1)
+  if keep_ms ~= '' then redis.pcall('HSET', keep_key, id, keep_ms) end
+  queued = true
+  return #payload
+end
+function steps.reruns()
+  local page = redis.pcall('HSCAN', rerun_claims, ARGV[9], 'COUNT', ARGV[10])
+  if page.err then return {'0', 0, 0} end -- a key of a wrong type is of another program
+  local bytes, moved = 0, 0
+  for i = 1, #page[2], 2 do
+    local id, entry = page[2][i], page[2][i + 1]
+    local score = redis.call('ZSCORE', claimed, id)
+    local is_there = redis.call('HEXISTS', items, id) == 1
+    bytes = bytes + #id + #entry
+    -- The score of a claim that another client renews may change.
+    local runs = score and (is_rerun_of(entry, score)
+      or not counts(read_note(redis.call('HGET', feed_taken, id)), score))
+    if not is_there and not score then
+      if moved >= 1048576 then
+        tell_queued(ARGV[2])
+        return {ARGV[9], bytes + moved, 1}
+      end
+      moved = moved + put_again(id, entry)
+    end
+    if not runs then forget_reruns(id) end
+  end
+  -- Payloads whose entries were lost.
+  if #page[2] == 0 and redis.call('EXISTS', rerun_claims) == 0 then redis.pcall('DEL', reruns) end
+  tell_queued(ARGV[2])
+  return {page[1], bytes + moved, 0}
 end
 function steps.ids()
   local first = tonumber(ARGV[9])

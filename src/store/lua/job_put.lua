@@ -12,20 +12,21 @@
 --          time for which its result is kept, ms; "": not kept
 -- Reply {status (parts/request.lua), a digit for each job, data}
 --       1 added, 0 the feed has it; with "r": 2 its payload is replaced, since it is queued or delayed,
---       3 it runs, and the payload waits for the end of the run, 4 it is stalled, and nothing is changed
+--       3 the same, and it runs, and again after that, 4 it is stalled, and nothing is changed
 -- The keys of w8y (ARGV 3 to 5) are not declared, so that a user with permissions only for Thoonk's
 -- keys can put jobs whose results are not kept.
 
 local ids, items, feeds, feed = KEYS[2], KEYS[3], KEYS[9], ARGV[1]
 local request = {ARGV[5], ARGV[6], ARGV[7]}
 local claimed, key_prefix = KEYS[6], string.sub(ARGV[3], 1, -#'keep' - 1)
-local reruns, feed_taken = key_prefix .. 'reruns', key_prefix .. 'claims'
+local feed_taken = key_prefix .. 'claims'
 -- include parts/types.lua
 -- include parts/feed_check.lua
 -- include parts/feed_time.lua
 -- include parts/feed_wake.lua
 -- include parts/request.lua
 -- include parts/job_claims.lua
+-- include parts/job_reruns.lua
 
 local wrong = feeds and wrong_type(feeds, 'set')
 if wrong then return wrong end
@@ -42,17 +43,15 @@ local function rerun(id, payload, keep_ms)
   if redis.call('SISMEMBER', KEYS[8], id) == 1 then return '4', {} end
   local score = redis.call('ZSCORE', claimed, id)
   local claim = score and read_note(redis.call('HGET', feed_taken, id))
-  if not counts(claim, score) then claim = nil end
-  if not score or claim and string.sub(claim.mark, 1, 1) == 'r' then
-    local keep = keep_ms ~= '' and {'HSET', ARGV[3], id, keep_ms} or {'HDEL', ARGV[3], id}
-    return '2', {keep, {'HSET', items, id, payload}}
+  local keep = keep_ms ~= '' and {'HSET', ARGV[3], id, keep_ms} or {'HDEL', ARGV[3], id}
+  local item = {'HSET', items, id, payload}
+  if not score or counts(claim, score) and string.sub(claim.mark, 1, 1) == 'r' then
+    return '2', {keep, item, {'HDEL', reruns, id}, {'HDEL', rerun_claims, id}}
   end
-  local changes = {{'HSET', reruns, id, keep_ms .. ' ' .. payload}}
-  if claim then
-    changes[2] = {'HSET', feed_taken, id,
-      note_of_claim(claim.score, claim.until_ms, claim.mark .. '+', claim.run)}
-  end
-  return '3', changes
+  local finished = redis.pcall('GET', 'feed.finishes:' .. feed)
+  local entry = score .. ' ' .. (type(finished) == 'string' and finished or '0')
+  return '3', {{'HSET', reruns, id, keep_ms .. ' ' .. payload}, {'HSET', rerun_claims, id, entry},
+    keep, item}
 end
 
 -- Most calls add all jobs under new IDs. They need no table of results, and no command for each job.
@@ -84,7 +83,11 @@ for i = 8, #ARGV, 4 do
     if results then results[#results + 1] = '1' end
   else
     local result, more = '0', {}
-    if string.find(how, 'r', 1, true) then result, more = rerun(id, ARGV[i + 1], ARGV[i + 3]) end
+    if string.find(how, 'r', 1, true) then
+      wrong = first_wrong(reruns, 'hash', rerun_claims, 'hash')
+      if wrong then return wrong end
+      result, more = rerun(id, ARGV[i + 1], ARGV[i + 3])
+    end
     for _, change in ipairs(more) do changes[#changes + 1] = change end
     results = results or {string.rep('1', added)}
     results[#results + 1] = result
@@ -116,7 +119,7 @@ if #named > 0 then
     for _, id in ipairs(named) do step('LREM', ids, 0, id) end
   end
   if #keeps < #fields then redis.pcall('HDEL', ARGV[3], unpack(named)) end
-  redis.pcall('HDEL', reruns, unpack(named))
+  forget_reruns(unpack(named))
   redis.pcall('DEL', unpack(old))
 end
 if #fields > 0 then

@@ -42,9 +42,9 @@ local reply, next_ms = {page[1], -1, 0}, math.huge
 -- Called after all commands that Redis may refuse: a job that is still claimed keeps its slot.
 local function free_place(run) redis.pcall('ZREM', KEYS[7], string.sub(run, -26)) end
 local function undo(id, lease, run)
-  take_payload(id)
   redis.call('RPUSH', ids, id)
   unclaim(id, lease)
+  forget_reruns(id)
   free_place(run)
   queued = true
 end

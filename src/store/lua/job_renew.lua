@@ -48,7 +48,7 @@ for i = 4, #KEYS do
   end
   if state == 1 or state == 2 then
     renewed = renewed + 1
-    local mark = (note.mark == 'n' and '-' or note.mark) .. (note.waits and '+' or '')
+    local mark = note.mark == 'n' and '-' or note.mark
     try('HSET', KEYS[2], id, note_of_claim(note.score, until_ms, mark, run))
     if ARGV[2] == '1' then try('ZADD', KEYS[1], until_ms, string.sub(run, -26)) end
   end

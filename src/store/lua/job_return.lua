@@ -96,8 +96,8 @@ for i = 12, #ARGV, 2 do
     redis.call('HDEL', cancelled, id) -- it was retracted between the two steps of its claim
     unclaim(id, lease)
   elseif score then
-    take_payload(id)
     done = ARGV[2] == 'fail' and fail(id, lease, ARGV[i + 1], score) or requeue(id, lease)
+    forget_reruns(id)
   end
   reply[#reply + 1] = done
 end

@@ -31,7 +31,8 @@
 --          further members of the run record, each after a comma
 -- Reply {number of claims that this host held, the last error of Redis for keys other than the
 --       jobs, or "", number of jobs that their runs have stalled}
--- A job that an operator has requested to stall is stalled, unless its run has finished it.
+-- A job that an operator has requested to stall is stalled, unless it is finished. A job that was put
+-- again during its run stays in the feed when it is finished: in its queue, or stalled.
 
 local ids, items, claimed, cancelled, stalled = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local published, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8]
@@ -55,20 +56,30 @@ for number = 1, tonumber(ARGV[5]) do
   at = at + 8
 end
 
-local runs, run_ids, job_ids, only_finish = {}, {}, {}, true
+local runs, run_ids, job_ids, only_finish, may_stall = {}, {}, {}, true, false
 while at < #ARGV do
   local job = {kind = kinds[ARGV[at]], run = ARGV[at + 1], id = ARGV[at + 2], result = ARGV[at + 3],
     event = ARGV[at + 4], more = ARGV[at + 5]}
   job.lease, job.effect = ARGV[4] .. job.id, job.kind.effect
   job.max_result = job.kind.max_result
-  only_finish = only_finish and job.kind.effect == 'finish'
+  only_finish = only_finish and job.effect == 'finish'
+  may_stall = may_stall or job.effect == 'stall'
   runs[#runs + 1], run_ids[#run_ids + 1], job_ids[#job_ids + 1] = job, job.run, job.id
   at = at + 6
 end
 
+-- Most feeds have neither kept results nor jobs that were put again: one command checks both. EXISTS
+-- counts a key each time that it is named.
+local there = redis.pcall('EXISTS', keep_key, rerun_claims, rerun_claims)
+if type(there) ~= 'number' then there = 3 end
+local any_kept, entries = there % 2 == 1, {}
+if there > 1 then
+  entries = redis.pcall('HMGET', rerun_claims, unpack(job_ids))
+  if entries.err and not string.find(entries.err, 'WRONGTYPE') then return entries end
+end
 -- Other keys show their type when they are read below.
 local wrong = first_wrong(items, 'hash', cancelled, 'hash', published, 'zset')
-  or not only_finish and first_wrong(ids, 'list', stalled, 'set')
+  or not (only_finish and there < 2) and first_wrong(ids, 'list')
 if wrong then return wrong end
 local notes = redis.pcall('HMGET', feed_taken, unpack(job_ids))
 local scores = redis.pcall('ZMSCORE', claimed, unpack(job_ids))
@@ -131,7 +142,7 @@ local function judge_by_breaker(job, value)
   if stalls then job.more = without_stall(job.more) end
 end
 
-local ours, done, stalls = 0, {}, 0
+local ours, done, staying, ended_reruns, stalls = 0, {}, {}, {}, 0
 for i, job in ipairs(runs) do
   local value, score = job.kind.holder .. job.run, scores[i]
   job.note = read_note(notes[i])
@@ -146,22 +157,41 @@ for i, job in ipairs(runs) do
     job.leased = found == value
     if not job.note then job.ours = score and job.leased end
   end
-  job.stalls = job.ours and job.note and job.note.mark == 'q' and job.kind.effect ~= 'finish'
   if job.ours then
     ours = ours + 1
+    job.stays = job.effect == 'finish' and is_rerun_of(entries[i], score)
+      and redis.call('HEXISTS', items, job.id) == 1
+    job.stalls = job.note and job.note.mark == 'q' and (job.effect ~= 'finish' or job.stays)
+    may_stall = may_stall or job.stalls
+    if entries[i] and job.effect ~= 'leave' then ended_reruns[#ended_reruns + 1] = job.id end
     if job.kind.breaker ~= '' then judge_by_breaker(job, value) end
   end
 end
-for _, job in ipairs(runs) do
-  if job.ours and job.kind.effect == 'finish' then
-    if job.note and job.note.waits and finish_and_put(job.id, job.lease, ARGV[3], job.result) then
-      queued = true
+wrong = may_stall and first_wrong(stalled, 'set')
+if wrong then return wrong end
+-- Lets finished jobs stay in the feed, with the payloads of later puts.
+local function stay()
+  local back, publishes = {}, 'feed.publishes:' .. feed_name
+  for _, job in ipairs(staying) do
+    if job.stalls then
+      redis.call('SADD', stalled, job.id)
     else
-      done[#done + 1] = job
+      redis.call('ZADD', published, now_ms, job.id)
+      back[#back + 1] = job.id
     end
   end
+  if #back > 0 then redis.call('LPUSH', ids, unpack(back)) end
+  queued = queued or #back > 0
+  note(redis.pcall('INCRBY', publishes, #staying), 'INCRBY')
 end
-note(finish_all(done, ARGV[3]), 'kept result')
+for _, job in ipairs(runs) do
+  if job.ours and job.effect == 'finish' then
+    local list = job.stays and staying or done
+    list[#list + 1] = job
+  end
+end
+for _, job in ipairs(staying) do done[#done + 1] = job end
+note(finish_all(done, ARGV[3], any_kept, staying, stay), 'kept result')
 for _, job in ipairs(runs) do
   if not job.ours then
     if job.note and job.note.run == job.kind.holder .. job.run then
@@ -169,10 +199,10 @@ for _, job in ipairs(runs) do
     end
     if job.leased then redis.pcall('DEL', job.lease) end
   elseif job.kind.effect ~= 'finish' then
-    if job.note and job.note.waits and job.effect ~= 'leave' then take_payload(job.id) end
     effects[job.stalls and 'stall' or job.effect](job)
   end
 end
+if #ended_reruns > 0 then forget_reruns(unpack(ended_reruns)) end
 
 local function is_stalled(id) return redis.pcall('SISMEMBER', stalled, id) == 1 end
 for _, job in ipairs(runs) do
@@ -216,10 +246,7 @@ end, function(id)
   local held = read_note(type(found) == 'string' and found or nil)
   if held and string.sub(held.mark, 1, 1) == 'r'
     and counts(held, redis.pcall('ZSCORE', claimed, id)) then
-    if requeue(id) then
-      if held.waits then take_payload(id) end
-      unclaim(id, ARGV[4] .. id)
-    end
+    if requeue(id) then unclaim(id, ARGV[4] .. id) end
   end
 end)
 local places = note(redis.pcall('ZREM', KEYS[9], unpack(run_ids)), 'ZREM')

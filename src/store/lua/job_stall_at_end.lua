@@ -1,4 +1,4 @@
--- Requests that a job is stalled at the end of its run, unless the run finishes it.
+-- Requests that a job is stalled at the end of its run, unless it then leaves the feed.
 --
 -- KEYS  1 claims  2 claimed
 -- ARGV  1 the job's ID  2 its run
@@ -12,6 +12,5 @@ if not counts(note, redis.call('ZSCORE', claimed, ARGV[1]))
   or string.sub(note.run, -#ARGV[2]) ~= ARGV[2] then
   return 0
 end
-local mark = note.waits and 'q+' or 'q'
-redis.call('HSET', KEYS[1], ARGV[1], note_of_claim(note.score, note.until_ms, mark, note.run))
+redis.call('HSET', KEYS[1], ARGV[1], note_of_claim(note.score, note.until_ms, 'q', note.run))
 return 1

@@ -75,6 +75,8 @@ std::optional<RecoverCall> JobMaintenance::next() const {
     case Step::claims:
       return step({"claims", std::to_string(place_), std::to_string(claims_page),
                    ms_text(terms_.claim_timeout)});
+    case Step::reruns:
+      return step({"reruns", cursor_, std::to_string(page_)});
     case Step::ids:
     case Step::ids_again:
       return step({"ids", std::to_string(place_), std::to_string(page_)});
@@ -118,6 +120,11 @@ void JobMaintenance::answered(const redis::ReplyCopy& reply) {
       result_.claimed += static_cast<std::size_t>(reply.elements.at(2).number);
       if (reply.elements.front().number < 0) return after_claims();
       place_ = static_cast<std::size_t>(reply.elements.front().number);
+      return;
+    case Step::reruns:
+      resize(reply.elements.at(1).number, most_ids);
+      cursor_ = reply.elements.front().text;
+      if (cursor_ == "0" && reply.elements.at(2).number == 0) after_reruns();
       return;
     case Step::ids:
     case Step::ids_again:
@@ -177,8 +184,15 @@ void JobMaintenance::next_leftovers() {
 }
 
 void JobMaintenance::after_claims() {
+  step_ = Step::reruns;
+  cursor_ = "0";
+  page_ = first_page;
+}
+
+void JobMaintenance::after_reruns() {
   step_ = whole_ ? Step::ids : Step::sweep;
   place_ = 0;
+  cursor_ = "0";
   page_ = first_page;
 }
 

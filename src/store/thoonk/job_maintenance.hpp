@@ -71,13 +71,26 @@ class JobMaintenance {
   [[nodiscard]] const MaintenanceResult& result() const { return result_; }
 
  private:
-  enum class Step { begin, recover, claims, ids, items, ids_again, check, sweep, leftovers, over };
+  enum class Step {
+    begin,
+    recover,
+    claims,
+    reruns,
+    ids,
+    items,
+    ids_again,
+    check,
+    sweep,
+    leftovers,
+    over
+  };
   [[nodiscard]] RecoverCall step(std::vector<std::string> arguments) const;
   void begun(const redis::ReplyCopy& reply);
   void note_ids(const redis::ReplyCopy& reply);
   void note_items(const redis::ReplyCopy& reply);
   void next_leftovers();
   void after_claims();
+  void after_reruns();
   void after_ids();
   void resize(std::int64_t bytes, std::size_t most);
 

@@ -22,8 +22,7 @@ std::optional<JobNote> read_job_note(std::string_view text) {
   if (!read_number(text, note.score) || !read_number(text, note.until_ms)) return std::nullopt;
   const std::size_t end = text.find(' ');
   if (end == std::string_view::npos) return std::nullopt;
-  std::string_view mark = text.substr(0, end);
-  if (mark.ends_with('+')) mark.remove_suffix(1);  // a new payload waits for the end of the run
+  const std::string_view mark = text.substr(0, end);
   if (mark.starts_with('r')) {
     const auto until = read_integer(mark.substr(1), ms_range);
     if (!until) return std::nullopt;

@@ -5,8 +5,9 @@
 -- this job is finished or stalled, the hash feed.result:F:ID is written. It names its feed, because
 -- the feeds "a" and "a:b" may share a key. Protected calls: an error must not prevent the
 -- settlement of the job.
-local keep_key = string.sub(feed_taken, 1, -#'claims' - 1) .. 'keep'
-local feed_name = string.sub(feed_taken, 1, -#':claims' - 1)
+local key_prefix = string.sub(feed_taken, 1, -#'claims' - 1)
+local keep_key = key_prefix .. 'keep'
+local feed_name = string.sub(key_prefix, 1, -2)
 local function result_key(lease) return 'feed.result:' .. string.sub(lease, #'feed.lease:' + 1) end
 -- Returns the error of Redis, or nil. `...`: further fields and values.
 local function write_result(lease, keep_ms, state, run, ...)
@@ -39,18 +40,27 @@ end
 
 -- Finishes a job. A missing permission fails before any message is sent, and while the job is
 -- claimed: otherwise it would be orphaned and run again. The claim is deleted last, because a claim
--- of a job that no longer exists does no harm. `channel`: for its result; nil: none.
-local function finish(id, lease, channel, result)
+-- of a job that no longer exists does no harm. `channel`: for its result; nil: none. `stays`: the job
+-- returns to its queue, because it was put again (parts/job_reruns.lua).
+local function finish(id, lease, channel, result, stays)
   redis.call('HDEL', cancelled, id)
-  redis.call('ZREM', published, id)
+  if stays then
+    redis.call('ZADD', published, now_ms, id)
+  else
+    redis.call('ZREM', published, id)
+  end
   if channel then
     count_and_tell(finishes, channel, id .. '\0' .. result)
   else
     redis.call('INCR', finishes)
   end
-  redis.call('HDEL', items, id)
+  if stays then
+    redis.call('LPUSH', ids, id)
+  else
+    redis.call('HDEL', items, id)
+  end
   unclaim(id, lease)
-  local keep_ms = redis.pcall('HGET', keep_key, id)
+  local keep_ms = not stays and redis.pcall('HGET', keep_key, id)
   if type(keep_ms) ~= 'string' then return end
   redis.pcall('HDEL', keep_key, id)
   if channel then
@@ -60,14 +70,13 @@ local function finish(id, lease, channel, result)
   end
 end
 
--- Writes the kept results of finished jobs. Returns the last error of Redis, or nil.
-local function write_results(jobs, ids_of_jobs)
-  local are_kept = redis.pcall('EXISTS', keep_key)
-  if are_kept == 0 then return end
-  local kept = redis.pcall('HMGET', keep_key, unpack(ids_of_jobs))
+-- Writes the kept results of the first `count` finished jobs. Returns the last error of Redis, or nil.
+local function write_results(jobs, ids_of_jobs, count)
+  local kept = redis.pcall('HMGET', keep_key, unpack(ids_of_jobs, 1, count))
   if kept.err then return kept end
   local refusal
-  for i, job in ipairs(jobs) do
+  for i = 1, count do
+    local job = jobs[i]
     if kept[i] then
       redis.pcall('HDEL', keep_key, job.id)
       local most = job.max_result or #job.result
@@ -79,11 +88,12 @@ local function write_results(jobs, ids_of_jobs)
   return refusal
 end
 
--- Finishes many jobs. Each has id, lease, run, result and max_result. Returns the last error of
--- Redis for kept results, or nil.
-local function finish_all(jobs, channel)
+-- Finishes many jobs. Each has id, lease, run, result and max_result. `any_kept`: there may be jobs
+-- whose result is kept. `staying`: the last of the jobs, which stay in the feed; `stay` is called when
+-- the finish of all is counted. Returns the last error of Redis for kept results, or nil.
+local function finish_all(jobs, channel, any_kept, staying, stay)
   if #jobs == 0 then return end
-  local told, done, leases = {}, {}, {}
+  local told, done, leases, gone = {}, {}, {}, #jobs - #staying
   for i, job in ipairs(jobs) do
     told[2 * i - 1], told[2 * i] = channel, job.id .. '\0' .. job.result
     done[i], leases[i] = job.id, job.lease
@@ -91,11 +101,12 @@ local function finish_all(jobs, channel)
   redis.call('HDEL', cancelled, unpack(done))
   redis.call('ZREM', published, unpack(done))
   count_all_and_tell(finishes, #jobs, told)
-  redis.call('HDEL', items, unpack(done))
+  if #staying > 0 then stay(staying) end
+  if gone > 0 then redis.call('HDEL', items, unpack(done, 1, gone)) end
   redis.call('ZREM', claimed, unpack(done))
   redis.pcall('HDEL', feed_taken, unpack(done))
   redis.pcall('DEL', unpack(leases))
-  return write_results(jobs, done)
+  if any_kept and gone > 0 then return write_results(jobs, done, gone) end
 end
 
 -- Moves a job to the back of its queue and counts a failure.

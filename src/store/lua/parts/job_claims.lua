@@ -5,7 +5,6 @@
 --        "-"     no other state
 --        "q"     an operator has requested that the job is stalled at the end of its run
 --        "r<ms>" its run has failed: it is delayed until then
---      The suffix "+": a new payload waits (parts/job_reruns.lua).
 -- Defined by the including script:
 --   claimed  the key
 
@@ -17,9 +16,7 @@ end
 local function read_note(note)
   local score, until_ms, mark, run = string.match(note or '', '^(%d+) (%d+) (%S+) (.*)$')
   if not score then return end
-  local plain, waits = string.match(mark, '^([^+]+)(%+?)$')
-  return {score = tonumber(score), until_ms = tonumber(until_ms), mark = plain or mark, run = run,
-    waits = waits == '+'}
+  return {score = tonumber(score), until_ms = tonumber(until_ms), mark = mark, run = run}
 end
 
 -- Returns whether a record is valid. A claim that any client has returned has another score, or

@@ -8,7 +8,6 @@ local queued = false
 -- Recovers a claim and counts a failure. Stalls the job if the cancels reach `most`. `run`: value
 -- of its lease; nil: it had none. `why`: the reason for operators. A run of w8y gets a record.
 local function take_back(id, lease, most, run, why)
-  take_payload(id)
   local failures = (tonumber(redis.pcall('HGET', cancelled, id)) or 0) + 1
   local stalls = tonumber(most) ~= 0 and failures >= tonumber(most)
   if stalls then
@@ -20,6 +19,7 @@ local function take_back(id, lease, most, run, why)
     cancel(id, lease)
     queued = true
   end
+  forget_reruns(id)
   if ARGV[4] ~= '0' and (run or stalls) then
     local count = failures == 1 and '1 failure: ' or failures .. ' consecutive failures, the last: '
     local more = stalls and ',' .. json_bytes('stalled', count .. why) or ''
