@@ -57,7 +57,7 @@ void JobWait::subscribe() {
       feed_.keys().finish_channel,
       [this](std::string_view, std::string_view message) {
         if (message.substr(0, message.find(store::part_separator)) != id_) return;
-        result_ = message.substr(std::min(message.size(), id_.size() + 1));
+        message_ = message.substr(std::min(message.size(), id_.size() + 1));
       },
       [this] { subscribed_ = true; });
   while (!subscribed_ && failure_.empty()) loop_.iterate(true);
@@ -84,21 +84,36 @@ std::string JobWait::result(std::optional<Duration> timeout) {
   if (timeout) end.set(loop_.now() + *timeout, [&too_late] { too_late = true; });
   const auto arm = [&] { next_check.set(loop_.now() + check_interval, [&due] { due = true; }); };
   arm();
-  while (!result_ && !too_late) {
+  while (!too_late) {
     loop_.iterate(true);
-    if (!std::exchange(due, false) || result_) continue;
+    const bool is_due = std::exchange(due, false);
+    if (message_) accept_message();
+    if (result_) return *result_;
+    if (!is_due) continue;
     check();
     arm();
   }
-  if (result_) return *result_;
   throw QueryError(409, escape_text(id_) + " is not finished after " + format_duration(*timeout));
+}
+
+/// Makes the message the result, unless the feed still has the job: it was put again during its
+/// run. If Redis is not available, the next check repeats this.
+void JobWait::accept_message() {
+  std::optional<std::string> message = std::exchange(message_, std::nullopt);
+  try {
+    if (feed_.job(id_)) return;
+    result_ = message_ ? std::move(message_) : std::move(message);
+  } catch (const RedisError& error) {
+    if (!is_unreachable(error) && !redis::is_about_server(error.code())) throw;
+    if (!message_) message_ = std::move(message);
+  }
 }
 
 /// Checks the state of the job. If two checks in a row do not find the job, its message was missed.
 void JobWait::check() {
   try {
     const auto job = feed_.job(id_);
-    if (result_) return;
+    if (message_) return;
     if (job) report_failure(*job);
     if (job && job->state == "stalled") refuse_stalled();
     if (!job && was_gone_) result_ = past_result();

@@ -10,7 +10,8 @@
 namespace w8y::verbs {
 
 /// Waiter for one job. A result that is not kept is only published, so subscribe before the job is
-/// put. Each second, it reads the state of the job, to report failed runs and to detect a job that
+/// put. If the job was put again during its run, the waiter waits for the end of its next run. Each
+/// second, it reads the state of the job, to report failed runs and to detect a job that
 /// was finished without a message, retracted or stalled. Then the result is the kept one or that in
 /// the history, which also has the cause of a stall.
 class JobWait final : private detail::SubscriberOwner, private redis::Subscriber::Listener {
@@ -27,6 +28,7 @@ class JobWait final : private detail::SubscriberOwner, private redis::Subscriber
   std::string result_of_known(std::optional<Duration> timeout);
 
  private:
+  void accept_message();
   void check();
   void report_failure(const view::ItemView& job);
   [[nodiscard]] std::optional<view::RunRecord> last_run();
@@ -48,6 +50,7 @@ class JobWait final : private detail::SubscriberOwner, private redis::Subscriber
   WallTime since_{0};       ///< time of Redis; earlier runs are of another job with this ID
   std::string reported_;    ///< last failed run that was reported
   std::string last_state_;  ///< state and failures of the job at the last check
+  std::optional<std::string> message_;  ///< result of the last run that has finished the job
   std::optional<std::string> result_;
 };
 
