@@ -52,6 +52,7 @@ void JobWatch::check_payload(Server& server, const std::string& id, const std::s
   const auto mark = marks_.find(server.name() + ' ' + id);
   if (mark == marks_.end()) return;
   if (payload == mark->second.payload) {
+    again_.erase(mark->first);  // its finish removes the job
     marks_.erase(mark);
   } else if (!mark->second.late) {
     promises_.break_promise(no_mark_is_lost,
