@@ -231,8 +231,8 @@ TEST_CASE("a claim after the put gets the new payload, and its finish removes th
   at.return_elsewhere();
   const Claim claim = at.host.claim_one_job();
   CHECK(claim.call.input == "2");
-  SUBCASE("without maintenance") {}
-  SUBCASE("with maintenance") {
+  SUBCASE("no maintenance runs") {}
+  SUBCASE("maintenance runs") {
     at.maintain();
     CHECK_FALSE(at.has_reruns());
   }
