@@ -169,8 +169,12 @@ void Invariants::check_rest(const Run& run) {
   const auto freed = freed_.find(run.list);
   const bool by_operator = freed != freed_.end() && freed->second >= rest.claimed;
   const Run& of_rest = runs_[rest.run];
-  const bool excused =
-      by_operator || of_rest.lost_by_store || in_error(of_rest.host, of_rest.server, rest.claimed);
+  // A sweep ends the quarantine of an item that another client has removed.
+  const auto changed = changed_at_.find(run.server + ' ' + run.list);
+  const bool by_sweep =
+      rest.quarantined && changed != changed_at_.end() && changed->second >= rest.claimed;
+  const bool excused = by_operator || by_sweep || of_rest.lost_by_store ||
+                       in_error(of_rest.host, of_rest.server, rest.claimed);
   if (world_.now() + tolerance < rest.until && !excused)
     break_promise("a delay is respected",
                   "it is claimed " + std::to_string((rest.until - world_.now()).count() / 1000) +
@@ -354,7 +358,9 @@ void Invariants::run_over(const std::string& host, const std::string&, const End
   }
   const bool last = last_claim_[place] != nullptr && last_claim_[place]->id == run.id;
   if (rest > Duration{0} && last && run.lease_ends > world_.now())
-    rests_[place] = {world_.now() + rest, run.claimed, run.host, run.id};
+    rests_[place] = {
+        world_.now() + rest, run.claimed, run.host, run.id,
+        ended.rule->max_failures > 0 && ended.claim.attempt >= ended.rule->max_failures};
 }
 
 /// From now on, the host regards this run as the last holder of the item.

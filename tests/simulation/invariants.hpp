@@ -188,6 +188,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
     Instant claimed;  ///< of the run before the delay
     std::string host;
     std::string run;
+    bool quarantined = false;  ///< the delay is that of a quarantine, which lasts longer
   };
 
   static std::string key_of(const std::string& server, const std::string& list,
@@ -248,6 +249,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   std::map<std::string, Turning> turning_;
   std::map<std::string, std::uint64_t> items_;    ///< checksum of each list, by server and key
   std::map<std::string, std::uint64_t> changes_;  ///< by server and list
+  std::map<std::string, Instant> changed_at_;     ///< last change by other clients, likewise
   std::map<std::string, Instant> error_until_;
   std::map<std::string, Instant> away_;
   std::map<std::string, Instant> places_unknown_;  ///< end time, by server

@@ -15,6 +15,7 @@ std::uint64_t Invariants::sum_of(Server& server, const std::string& list) {
 
 void Invariants::user_changes(Server& server, const std::string& list) {
   ++changes_[server.name() + ' ' + list];
+  changed_at_[server.name() + ' ' + list] = world_.now();
   items_[server.name() + ' ' + list + ":list"] = sum_of(server, list + ":list");
   // A removal deletes marks.
   const std::string keys = server.name() + ' ' + list + ':';

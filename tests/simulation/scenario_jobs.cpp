@@ -142,11 +142,15 @@ void Scenario::thoonk_works(Server& at, const Fault& fault) {
   if (taken.kind != Value::Kind::bulk) return;
   const std::string& id = taken.text;
   world_.log("thoonk", std::string(feed_name) + ' ' + id, "is popped");
-  for (const auto& watch : promises_.watches())
-    if (auto* jobs = dynamic_cast<JobWatch*>(watch.get())) jobs->claimed_by_another(at, id);
+  const auto claimed = [this, &at, id] {
+    for (const auto& watch : promises_.watches())
+      if (auto* jobs = dynamic_cast<JobWatch*>(watch.get())) jobs->claimed_by_another(at, id);
+  };
+  claimed();
   const auto dice = fault.number % 8;
   if (dice == 0) return;
-  world_.after(dice == 1 ? Duration(300ms) : Duration{0}, [this, &at, id, dice, &fault] {
+  world_.after(dice == 1 ? Duration(300ms) : Duration{0}, [this, &at, id, dice, &fault, claimed] {
+    claimed();  // the client reads the payload now
     at.command("thoonk", {"ZADD", inbox().claimed, std::to_string(at.keys().now_ms()), id});
     world_.log("thoonk", std::string(feed_name) + ' ' + id, "is claimed");
     if (dice == 2) return;
