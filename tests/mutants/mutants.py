@@ -123,7 +123,7 @@ MUTANTS = [
     Mutant("again-unsaid", "A repeated settlement is not marked as repeated.", STORE + "settlements_impl.hpp",
            "  run->call.again = run->call.again || trouble->maybe_done;\n", ""),
     Mutant("stale-unsaid", "A settlement under an expired lease is not marked as outdated.", STORE + "settlements_impl.hpp",
-           "    run->call.stale = now > run->times.lease_ends;\n", "    run->call.stale = false;\n"),
+           "run->call.stale = now > run->times.lease_ends;\n", "run->call.stale = false;\n"),
     Mutant("end-forgotten", "A refused settlement is not retried.", STORE + "settlements_impl.hpp",
            "  refused_.push_back(run);\n", "  return over(run);\n"),
     Mutant("end-early-lease", "A lease is renewed after the end of its run.", STORE + "circular/redis_list_settle.cpp",
