@@ -116,10 +116,10 @@ export function asking(where, every, tell) {
   const later = (gap) => {
     timer = setTimeout(() => (document.hidden ? later(1000) : ask()), gap);
   };
-  // `anew`: the data so far is of another request.
-  asked.again = (to, anew) => {
+  // `discard`: the data so far is of another request.
+  asked.again = (to, discard) => {
     if (to) asked.where = to;
-    if (anew) asked.data = null;
+    if (discard) asked.data = null;
     return ask();
   };
   asked.stop = () => {
