@@ -245,6 +245,7 @@ void Leases::renewed(Held& lease, Instant sent, Renewed state) {
     return;
   }
   margins_.note(clock_.now(), lease.ends - clock_.now());
+  lease.confirmed = true;
   lease.ends = sent + expiry;
   lease.renew_at = sent + expiry / 3;
   lease.warned = false;

@@ -59,7 +59,8 @@ struct LeaseState {
   LeaseHandler* handler;  ///< nullptr after the lease has ended
   Instant ends{};         ///< by the local clock, never later than in Redis
   bool lost = false;
-  bool renewed = false;  ///< whether a renewal was sent
+  bool renewed = false;    ///< whether a renewal was sent
+  bool confirmed = false;  ///< whether a renewal was confirmed
   [[nodiscard]] bool ended() const { return handler == nullptr; }
 };
 

@@ -130,6 +130,7 @@ void Comparison::renew_some() {
     key.push_back(lock(run.item));
     arg.push_back(run.holder + run.id);
   }
+  arg.push_back(random_.one_of<std::string>({"", "1", "01", "11111", "10101"}));
   lua(store::scripts::renew, key, arg, no_time);
 }
 

@@ -215,10 +215,10 @@ void Measuring::one_after_another(std::size_t taken) {
   std::vector<Call> claims, renewals, ends;
   for (std::size_t at = 0; at < items; at += taken) {
     Words runs;
-    Call renewal{{list + ":slots"}, {"60000", "0", "0", list + ":lock:", list + ":proc:"}};
+    Call renewal{{list + ":slots"}, {"60000", "0", "0", list + ":lock:", list + ":proc:", "256"}};
     Call end{{list + ":failures", list + ":slots", list + ":runs", list + ":quarantined"},
-             {list + ":events", list + ":wake", list + ":lock:", "1", "run:host1:100:", "", "0",
-              R"({"run":"X1"})", "reset", "0", "0", "1000 16777216", ""}};
+             {list + ":events", list + ":wake", list + ":lock:", "1", "", "run:host1:100:", "", "0",
+              R"({"run":"X1"})", "reset", "0", "0", "1000 16777216", "", "1", ""}};
     for (std::size_t i = at; i < at + taken; ++i) {
       runs.push_back(run_id());
       const std::string lock = list + ":lock:" + names[i + 1];
@@ -232,6 +232,7 @@ void Measuring::one_after_another(std::size_t taken) {
     }
     end.key.push_back(list + ":waiting");
     claims.push_back(claim_of(list, runs));
+    renewal.arg.emplace_back();
     renewals.push_back(std::move(renewal));
     ends.push_back(std::move(end));
   }

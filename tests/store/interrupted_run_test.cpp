@@ -31,8 +31,9 @@ struct Fleet {
     }
     return dying->reported.claims.back();
   }
+  std::string entry() { return server.command({"HVALS", "work:claims"}); }
   int claims() { return std::stoi(server.command({"HLEN", "work:claims"})); }
-  /// Kills the host, deletes its locks, and sets the end of each lease to 11 s ago.
+  /// Kills the host, deletes its locks, and lets each lock be known to be missing for 11 s.
   void end_leases() {
     dying.reset();
     server.command({"EVAL",
@@ -94,10 +95,52 @@ TEST_CASE("a run whose lease ended less than 10 s ago, or is held, leaves no rec
   fleet.sweep();
   CHECK(fleet.claims() == 1);
   CHECK(fleet.records().empty());
-  fleet.server.command({"DEL", "work:lock:a"});
+  CHECK(fleet.entry() == "0 1 a");
+  fleet.end_leases();
   fleet.sweep();
   CHECK(turn_until(fleet.loop, [&] { return fleet.claims() == 0; }));
   CHECK_FALSE(fleet.records().empty());
+}
+
+TEST_CASE("a lock is missing from the sweep that first misses it, and a renewal ends that") {
+  ListConfig rule = list_rule();
+  rule.on_lease_loss = OnLeaseLoss::keep_running;
+  Fleet fleet(rule);
+  fleet.run("a");
+  CHECK(fleet.entry() == "0 1 a");
+  fleet.server.command({"DEL", "work:lock:a"});
+  fleet.sweep();
+  CHECK(turn_until(fleet.loop, [&] { return fleet.entry() != "0 1 a"; }));
+  const std::string since = fleet.entry();
+  CHECK(since.ends_with(" 1 a"));
+  CHECK(since.size() == 13 + 4);  // ms since 1970
+  fleet.sweep();
+  CHECK(fleet.entry() == since);
+  CHECK(fleet.records().empty());
+  fleet.dying->session->leases.renew_now();
+  CHECK(turn_until(fleet.loop, [&] { return fleet.entry() == "0 1 a"; }));
+  CHECK(fleet.server.command({"EXISTS", "work:lock:a"}) == "1");
+}
+
+TEST_CASE("only the first renewal of a short item records the claim, each one of a long item") {
+  Fleet fleet;
+  const auto is_recorded = [&](const std::string& item) {
+    fleet.run(item);
+    store::Leases& leases = fleet.dying->session->leases;
+    CHECK(turn_until(fleet.loop, [&] { return leases.margins().least().has_value(); }));
+    fleet.server.command({"DEL", "work:claims"});
+    fleet.server.command({"PEXPIRE", "work:lock:" + item, "3000"});
+    leases.renew_now();
+    CHECK(turn_until(fleet.loop, [&] {
+      return std::stoi(fleet.server.command({"PTTL", "work:lock:" + item})) > 3000;
+    }));
+    return fleet.claims() > 0;
+  };
+  CHECK_FALSE(is_recorded("short"));
+  fleet.server.command({"DEL", "work:list"});
+  fleet.dying->settle(fleet.dying->reported.claims.back());
+  CHECK(fleet.dying->settled());
+  CHECK(is_recorded(std::string(6000, 'x')));
 }
 
 TEST_CASE("a host that settled its run before the sweep leaves no second record") {

@@ -73,7 +73,7 @@ TEST_CASE("a renewal that is in flight for longer than its lease does not lock t
   const std::string far = "99999999999999", life = "2000", value = "run:here:1:x";
   const auto renew = [&](const std::string& until) {
     return server.command({"EVAL", text, "2", "work:slots", "work:lock:a", life, "0", until,
-                           "work:lock:", "work:proc:", "0", value, "1"});
+                           "work:lock:", "work:proc:", "0", value, "", "1"});
   };
   CHECK(renew("0").ends_with("\n3"));
   CHECK(renew("1000").ends_with("\n3"));

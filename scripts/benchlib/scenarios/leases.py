@@ -48,8 +48,7 @@ def share_of_redis(redis: Redis, locks: List[str], script: str) -> float:
     before = redis.commands()["evalsha"].us if "evalsha" in redis.commands() else 0
     for some in parts(locks, AT_ONCE):
         states = redis.call("EVALSHA", sha, len(some) + 1, some[0], *some, EXPIRY_MS, 0, 0, *LOCK_NAMES,
-                            256,
-                            *(values[lock] for lock in some))[1:]
+                            256, *(values[lock] for lock in some), "", "")[1:]
         if set(states) != {1}:
             raise RuntimeError(f"locks that are not held: {states.count(3)} of {len(states)}")
     took_us = redis.commands()["evalsha"].us - before

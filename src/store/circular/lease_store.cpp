@@ -9,8 +9,8 @@ namespace w8y::store {
 void CircularLeaseStore::renew(const Batch& leases, Answer answer) {
   const LeaseTerms& common = leases.front()->terms;
   RenewCall call{keys_, common.fleet, common.expiry, {}};
-  call.most_recorded = most_recorded_;
-  for (const auto& each : leases) call.locks.push_back({each->terms.key, each->terms.value});
+  for (const auto& each : leases)
+    call.locks.push_back({each->terms.key, each->terms.value, records(*each)});
   // The leases keep this object alive.
   locks_.renew(call, [this, sent = clock_.now(), leases, answer = std::move(answer)](
                          const RenewResult* result, const StoreError&) mutable {
@@ -18,6 +18,14 @@ void CircularLeaseStore::renew(const Batch& leases, Answer answer) {
     server_clock_.note(result->now, sent, clock_.now());
     retake(leases, *result, std::move(answer));
   });
+}
+
+/// Returns whether a renewal records the claim. The first confirmed renewal is enough, since
+/// recover() reads the lock; but it cannot name the lock of a long item, whose record has only the
+/// start.
+bool CircularLeaseStore::records(const LeaseState& lease) const {
+  return records_ &&
+         (!lease.confirmed || lease.terms.key.size() - keys_.lock_prefix.size() > item_shown + 1);
 }
 
 /// Claims locks again that a renewal found missing, in a separate call with a time limit. The limit
@@ -33,13 +41,12 @@ void CircularLeaseStore::retake(const Batch& leases, const RenewResult& found, A
     const LeaseState& lease = *leases[i];
     if (found.states[i] != Renewed::gone || !lease.terms.retake || lease.ended()) continue;
     places.push_back(i);
-    call.locks.push_back({lease.terms.key, lease.terms.value});
+    call.locks.push_back({lease.terms.key, lease.terms.value, records_});
     // The item of a lost lease may have been run by another host already, so a late call does no
     // further harm.
     if (!lease.lost) time = std::min(time, std::max(lease.ends - now, Duration(0)));
   }
   if (places.empty()) return answer(&found.states);
-  call.most_recorded = most_recorded_;
   call.retake_until = found.now + std::chrono::duration_cast<WallTime>(time);
   locks_.renew(call, [states = found.states, places, answer = std::move(answer)](
                          const RenewResult* result, const StoreError&) mutable {
@@ -58,7 +65,7 @@ void CircularLeaseStore::let_go(const LeaseTerms& lease) {
   call.item = lease.key.substr(keys_.lock_prefix.size());
   call.failures = "keep";
   call.run = lease.run;
-  call.recorded = most_recorded_ > 0;
+  call.recorded = records_;
   locks_.settle(keys_, {&call}, [](std::size_t, const StoreError*) {});
 }
 

@@ -23,7 +23,7 @@ class CircularLeaseStore final : public LeaseStore {
         server_clock_(server_clock),
         clock_(clock),
         keys_(std::move(keys)),
-        most_recorded_(records ? item_shown : 0) {}
+        records_(records) {}
 
   void renew(const Batch& leases, Answer answer) override;
   void let_go(const LeaseTerms& lease) override;
@@ -31,12 +31,13 @@ class CircularLeaseStore final : public LeaseStore {
 
  private:
   void retake(const Batch& leases, const RenewResult& found, Answer&& answer);
+  [[nodiscard]] bool records(const LeaseState& lease) const;
 
   ScriptLocks& locks_;
   ServerClock& server_clock_;
   const Clock& clock_;
   const CircularKeys keys_;
-  const std::size_t most_recorded_;
+  const bool records_;
 };
 
 }  // namespace w8y::store

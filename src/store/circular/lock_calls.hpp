@@ -107,6 +107,7 @@ struct UndoResult {
 struct RenewLock {
   std::string key;
   std::string value;
+  bool records = false;  ///< whether the call records the claim for recover()
 };
 
 struct RenewCall {
@@ -117,8 +118,6 @@ struct RenewCall {
   /// Time of the Redis clock. If the call reaches Redis before it, locks that have expired and are
   /// still free are set again.
   std::optional<WallTime> retake_until = std::nullopt;
-  /// Maximum bytes of an item in the record of a run that is interrupted; 0 = no record.
-  std::size_t most_recorded = 0;
 };
 
 struct RenewResult {

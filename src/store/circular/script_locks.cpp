@@ -293,7 +293,10 @@ void ScriptLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
 void ScriptLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
   const std::string expiry = ms_text(call.expiry);
   const std::string retake_until = std::to_string(call.retake_until.value_or(WallTime(0)).count());
-  const std::string most_recorded = std::to_string(call.most_recorded);
+  const std::string most_recorded = std::to_string(item_shown);
+  std::string recorded;  // an argument, which lives until the call
+  for (const auto& lock : call.locks) recorded += lock.records ? '1' : '0';
+  if (recorded.find('1') == std::string::npos) recorded.clear();
   // Only keys that are used are named. While a cluster moves a hash slot, a call succeeds if all or
   // none of its keys have moved; otherwise it must be retried.
   redis::Command keys{call.fleet || call.locks.empty() ? call.keys.slots : call.locks.front().key};
@@ -307,6 +310,7 @@ void ScriptLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
     keys.push_back(lock.key);
     args.push_back(lock.value);
   }
+  args.push_back(recorded);
   client_.run(scripts::renew, keys, args,
               [this, answer = std::move(answer)](const redis::Answer& got) {
                 if (const auto trouble = trouble_of(got)) {

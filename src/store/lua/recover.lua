@@ -1,7 +1,10 @@
 -- Writes the records of interrupted runs of a circular list: a renewal has recorded the claim of the
--- run (renew.lua), and its lease ended 10 s ago without a settlement. A host that has only lost its
--- connection renews its leases within these 10 s. The lock of the item has expired, so nothing else
+-- run (renew.lua), and its lease ended 9 s ago without a settlement. A host that has only lost its
+-- connection renews its leases within these 9 s. The lock of the item has expired, so nothing else
 -- is recovered. Examines at most 512 recorded claims, chosen at random.
+-- A recorded claim is "MISSING LENGTH ITEM": the time since which the lock is known to be missing,
+-- ms, or 0 if no call has found it missing; the length of the item; the item or its start. If it has
+-- only the start, the lock cannot be named: MISSING is then the end of the lease.
 --
 -- KEYS  1 claims  2 runs
 -- ARGV  1 limits of the history (parts/history.lua)
@@ -19,7 +22,6 @@ local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 -- include parts/interrupted.lua
 
 local count = 0
--- Returns whether the lock still has the value of the run: the clock of Redis was set forward.
 local function is_held(item, run)
   for i = 3, 4 do
     if redis.pcall('GETRANGE', ARGV[i] .. item, 0, #run) == run then return true end
@@ -28,10 +30,15 @@ end
 local found = redis.call('HRANDFIELD', claims, 512, 'WITHVALUES')
 for i = 1, #found, 2 do
   local run = found[i]
-  local until_ms, length, item = string.match(found[i + 1], '^(%d+) (%d+) (.*)$')
-  if not host_of(run) or not until_ms then
+  local missing_ms, length, item = string.match(found[i + 1], '^(%d+) (%d+) (.*)$')
+  local ended = missing_ms and tonumber(missing_ms) < now_ms - 9000
+  if not host_of(run) or not missing_ms then
     redis.call('HDEL', claims, run)
-  elseif tonumber(until_ms) < now_ms - 10000 and not (#item == tonumber(length) and is_held(item, run)) then
+  elseif #item == tonumber(length) and is_held(item, run) then
+    if missing_ms ~= '0' then redis.call('HSET', claims, run, '0 ' .. length .. ' ' .. item) end
+  elseif missing_ms == '0' then
+    redis.call('HSET', claims, run, string.format('%.0f ', now_ms) .. length .. ' ' .. item)
+  elseif ended then
     enter_interrupted(run, item, tonumber(ARGV[2]), nil, reason_of(run), '', ARGV[1], tonumber(length))
     redis.call('HDEL', claims, run)
     count = count + 1

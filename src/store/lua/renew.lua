@@ -5,8 +5,9 @@
 --       2 "1": the runs hold slots
 --       3 time until which missing locks are set again, ms by the Redis clock; 0: never
 --       4 prefix of lock keys ("work:lock:")  5 the same with the other lock_key
---       6 maximum bytes of an item in the record of a run that is interrupted; "0": no record
+--       6 maximum bytes of an item in the record of a run that is interrupted (recover.lua)
 --       7… for each lock its value, which ends with the run ID
+--       then for each lock "1" if its claim is recorded, otherwise "0"; empty: none is
 -- Reply {ms by the Redis clock; for each lock 1 renewed, 2 set again, 3 missing, 0 of another
 --       holder, 4 refused}
 -- A call may arrive after its leases have ended. Another host may have run the item meanwhile, and
@@ -43,8 +44,8 @@ local function held_by_other(lock)
 end
 
 local reply = {now_ms}
-local runs = {} -- fields and values of the recorded claims (recover.lua)
-local most_bytes = tonumber(ARGV[6])
+local runs = {} -- fields and values of the recorded claims
+local most_bytes, recorded = tonumber(ARGV[6]), ARGV[#KEYS + 6]
 for i = 2, #KEYS do
   local value = ARGV[i + 5]
   -- Reads only as much as is needed for the comparison: the lock of another program may be of any
@@ -69,11 +70,11 @@ for i = 2, #KEYS do
   if state == 1 or state == 2 then
     renewed = renewed + 1
     if ARGV[2] == '1' then try('ZADD', KEYS[1], until_ms, string.sub(value, -26)) end
-    if most_bytes > 0 then
+    if string.byte(recorded, i - 1) == 49 then
+      local item = string.sub(KEYS[i], #own_locks + 1, #own_locks + most_bytes + 1)
       local length = #KEYS[i] - #own_locks
       runs[#runs + 1] = value
-      runs[#runs + 1] = string.format('%.0f %d ', until_ms, length)
-        .. string.sub(KEYS[i], #own_locks + 1, #own_locks + most_bytes + 1)
+      runs[#runs + 1] = string.format('%.0f %d ', #item == length and 0 or until_ms, length) .. item
     end
   end
   reply[#reply + 1] = state

@@ -12,7 +12,7 @@
 
 local budget = tonumber(ARGV[1])
 local time = redis.call('TIME')
-local ended_ms = time[1] * 1000 + math.floor(time[2] / 1000) - 10000
+local ended_ms = time[1] * 1000 + math.floor(time[2] / 1000) - 9000
 local forgotten = 0
 
 local function sweep(list, key, prefixes)
@@ -37,10 +37,24 @@ local function sweep(list, key, prefixes)
   end
 end
 
-local function has_ended_run(claims)
+-- Returns whether a lock still has the value of its run.
+local function is_held(prefixes, item, run)
+  for _, prefix in ipairs(prefixes) do
+    if redis.pcall('GETRANGE', prefix .. item, 0, #run) == run then return true end
+  end
+end
+
+local function has_ended_run(claims, prefixes)
   local found = redis.pcall('HRANDFIELD', claims, 64, 'WITHVALUES')
-  for i = 2, found.err and 0 or #found, 2 do
-    if (tonumber(string.match(found[i], '^%d+')) or 0) < ended_ms then return true end
+  if found.err or #found == 0 then return end
+  redis.pcall('PEXPIRE', claims, 604800000)
+  for i = 1, #found, 2 do
+    local missing_ms, item = string.match(found[i + 1], '^(%d+) %d+ (.*)$')
+    if missing_ms ~= '0' then
+      if (tonumber(missing_ms) or 0) < ended_ms then return true end
+    elseif not is_held(prefixes, item, found[i]) then
+      return true
+    end
   end
 end
 
@@ -50,8 +64,9 @@ for k = 1, lists do
   local list, failures, quarantined = KEYS[3 * k - 2], KEYS[3 * k - 1], KEYS[3 * k]
   sweep(list, failures, {})
   sweep(list, string.sub(failures, 1, -9) .. 'reruns', {})
-  sweep(list, quarantined, {ARGV[2 * k], ARGV[2 * k + 1]})
-  if has_ended_run(string.sub(failures, 1, -9) .. 'claims') then reply[#reply + 1] = k end
+  local prefixes = {ARGV[2 * k], ARGV[2 * k + 1]}
+  sweep(list, quarantined, prefixes)
+  if has_ended_run(string.sub(failures, 1, -9) .. 'claims', prefixes) then reply[#reply + 1] = k end
   reply[1] = k
   if budget <= 0 then break end
 end
