@@ -46,6 +46,7 @@ end
 local reply = {now_ms}
 local runs = {} -- fields and values of the recorded claims
 local most_bytes, recorded = tonumber(ARGV[6]), ARGV[#KEYS + 6]
+local records = recorded ~= ''
 for i = 2, #KEYS do
   local value = ARGV[i + 5]
   -- Reads only as much as is needed for the comparison: the lock of another program may be of any
@@ -70,7 +71,7 @@ for i = 2, #KEYS do
   if state == 1 or state == 2 then
     renewed = renewed + 1
     if ARGV[2] == '1' then try('ZADD', KEYS[1], until_ms, string.sub(value, -26)) end
-    if string.byte(recorded, i - 1) == 49 then
+    if records and string.byte(recorded, i - 1) == 49 then
       local item = string.sub(KEYS[i], #own_locks + 1, #own_locks + most_bytes + 1)
       local length = #KEYS[i] - #own_locks
       runs[#runs + 1] = value
