@@ -30,6 +30,19 @@ TEST_CASE("the name of a list needs a hash tag if Redis is a cluster") {
   CHECK(errors_in(cluster + "[lists.\"{mix}\"" + schedule).empty());
 }
 
+TEST_CASE("if Redis is a cluster, the key prefix needs a hash tag, and not the name") {
+  const auto errors = [](const std::string& name, const std::string& prefix) {
+    return errors_in("[redis]\nurl = \"redis+cluster://a,b\"\n[lists.\"" + name +
+                     "\"]\nsource = \"schedule\"\nqueues = \"A\"\ncommand = [\"true\"]\n"
+                     "key_prefix = \"" +
+                     prefix + "\"\n");
+  };
+  CHECK(errors("mix", "{mix}").empty());
+  CHECK(errors("{mix}", "mix") ==
+        Lines{"c:7:14: lists.\"{mix}\".key_prefix: has no hash tag, and in a cluster all keys of a "
+              "list must share a hash slot; must be a key prefix such as \"{mix}\""});
+}
+
 TEST_CASE("a list has either an executor or a command") {
   CHECK(errors_in("[lists.w]\ncommand = [\"convert\", \"{}\", \"\"]\n").empty());
   CHECK(errors_in("[lists.w]\n") ==
