@@ -66,7 +66,9 @@ void Scenario::add_and_look(Random random) {
   if (world_.age() > options_.scale.time - add_pause - max_silence) return;
   const std::string list = settings_.lists[random.below(settings_.lists.size())].name;
   const std::string item = "heard" + std::to_string(random.below(1'000'000));
-  if (all_hear(list) && is_at_rest(first_, list)) {
+  // An open breaker lets one item at a time run, with pauses.
+  const auto is_open = [this, list] { return delay_by_breaker(first_, list) > Duration{0}; };
+  if (all_hear(list) && is_at_rest(first_, list) && !is_open()) {
     user(first_, list, {"RPUSH", list + ":list", item});
     const List* items = first_.keys().find<List>(list + ":list");
     Duration pass{0};
@@ -74,8 +76,9 @@ void Scenario::add_and_look(Random random) {
       pass = std::max(
           {pass, time_for_pass(*items, each->name()),
            time_for_calls(items->size() / store::ScriptLocks::most_looked_at, each->name())});
-    world_.after(max_silence + pass, [this, list, item, since = world_.now()] {
-      check_added(first_, list, item, since);
+    world_.after(max_silence + pass, [this, list, item, is_open, since = world_.now()] {
+      if (!is_open()) return check_added(first_, list, item, since);
+      user(first_, list, {"LREM", list + ":list", "0", item});
     });
   }
   world_.after(add_pause, [this, random] { add_and_look(random.fork(1)); });

@@ -19,6 +19,8 @@ constexpr std::size_t most_unsent = std::size_t{1} << 20;
 constexpr Duration change_pause = std::chrono::milliseconds(50);
 constexpr Duration most_change_pause = std::chrono::milliseconds(320);
 constexpr unsigned most_looks_in_vain = 3;
+/// Number of items at the right end that a peek after a change examines.
+constexpr std::int64_t most_looked_at_right = 64;
 
 /// Time for which the list stays subscribed to wake-ups that it does not need, because subscribing
 /// again costs more than a few messages. When 100,000 lists start, they wait longer than this for a
@@ -245,7 +247,9 @@ void RedisCircularList::look_again() {
     look_again();
     if (!handler_.pays_for_look()) return;
     work_->changed = false;
-    ask_if_locked([this, alive = alive()](const LookReply& reply, std::int64_t) {
+    // Most clients add at the right end. The length alone does not show an item that replaces one.
+    const std::int64_t right = std::max<std::int64_t>(length_ - most_looked_at_right, 0);
+    ask_if_locked(right, [this, alive = alive()](const LookReply& reply, std::int64_t) {
       if (!*alive) return;
       if (work_)
         work_->looks_in_vain =
@@ -258,9 +262,13 @@ void RedisCircularList::look_again() {
 void RedisCircularList::look() {
   hear_of_list();
   if (empty_) return session_->circular.look_batcher.if_empty(*this);
-  ask_if_locked([this, alive = alive()](const LookReply& reply, std::int64_t) {
-    if (*alive) looked(reply);
-  });
+  if (place_ >= length_) place_ = 0;
+  ask_if_locked(place_,
+                [this, alive = alive(), from = place_](const LookReply& reply, std::int64_t seen) {
+                  if (!*alive) return;
+                  place_ = from + seen;
+                  looked(reply);
+                });
 }
 
 void RedisCircularList::looked(LookReply reply) {
@@ -269,15 +277,10 @@ void RedisCircularList::looked(LookReply reply) {
   handler_.on_looked(reply);
 }
 
-void RedisCircularList::ask_if_locked(LookBatcher::Answer answer) {
-  if (place_ >= length_) place_ = 0;
-  session_->circular.look_batcher.if_locked(
-      CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_, place_,
-      [this, alive = alive(), from = place_, answer = std::move(answer)](const LookReply& reply,
-                                                                         std::int64_t seen) {
-        if (*alive) place_ = from + seen;
-        answer(reply, seen);
-      });
+void RedisCircularList::ask_if_locked(std::int64_t first, LookBatcher::Answer answer) {
+  session_->circular.look_batcher.if_locked(CircularKeys::list_of(*rule_),
+                                            CircularKeys::lock_prefix_of(*rule_), length_, first,
+                                            std::move(answer));
 }
 
 }  // namespace w8y::store

@@ -164,7 +164,7 @@ class RedisCircularList final : public CircularList,
   void hear_of_list();
   void list_changed();
   void look_again();
-  void ask_if_locked(LookBatcher::Answer answer);
+  void ask_if_locked(std::int64_t first, LookBatcher::Answer answer);
   void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 
@@ -180,7 +180,8 @@ class RedisCircularList final : public CircularList,
   std::shared_ptr<bool> alive_;  ///< nullptr until a callback needs it
   redis::Subscription wake_;
   redis::Subscription changes_;
-  std::int64_t length_ = 0;             ///< length of the list when it was last scanned completely
+  /// Length of the list when all of its items were known to be locked; -1 = unknown.
+  std::int64_t length_ = 0;
   std::int64_t place_ = 0;              ///< index at which the next peek starts
   std::optional<std::size_t> longest_;  ///< longest item in the last call; nullopt = unknown
   std::uint64_t newest_fence_ = 0;      ///< the largest fencing token that this host has seen

@@ -185,6 +185,10 @@ void RedisCircularList::note_length(const ClaimResult& result) {
     length_ = work_->pass->length;
   } else if (added >= 0 && added <= seen_at_right) {
     length_ = result.length;
+  } else {
+    // The next peek finds another length. If the old one was kept, a later addition could restore
+    // it unseen.
+    length_ = -1;
   }
 }
 
