@@ -153,7 +153,8 @@ def sentinel_jobs(setup):
     with Place(setup, Sentinels) as world:
         servers = world.redis
         hosts_of(world, 2, key_expiry="2s", work_ms=120)
-        jobs = names(0, 300)  # work for longer than a failover takes
+        most = 300  # work for longer than a failover takes
+        jobs = names(0, most)
         put(servers.primary(), jobs)
         world.wait_runs(20)
         pauses = Pauses(world)
@@ -169,7 +170,7 @@ def sentinel_jobs(setup):
                 for server in [each for each in servers.servers if not each.runs()]:
                     server.start()
             pauses.after(fail)
-            more = names(event + 1, 40)
+            more = names(event + 1, most if event + 1 < setup.scale else 40)
             put(servers.primary(), more)
             jobs += more
         wait_for(lambda: left(world) == 0, what="all jobs to be finished")

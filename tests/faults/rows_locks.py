@@ -16,7 +16,7 @@ def old_end(setup):
         proxy = Proxy(world.home / "proxy.sock", redis.socket, setup.seed)
         # The far host's runs wait and then fail; the near host's runs succeed.
         fails = f'["sh", "-c", "while [ ! -e {go} ]; do sleep 0.05; done; exit 1", "sh", "{{}}"]'
-        settings = ('key_expiry = "1s"\nmax_failures = 1\n'
+        settings = ('key_expiry = "1s"\nmax_failures = 1\nhistory = 100000\n'
                     'backoff = { min = "60s", max = "60s" }\n')
         far = world.host("far", f"[lists.work]\ncommand = {fails}\n{settings}", how={
             "url": proxy.url, "drain": "100ms",
