@@ -207,9 +207,12 @@ void Scenario::query_list(const std::string& list) {
 }
 
 void Scenario::query_items(Server& at, const std::string& list, const std::string& locks,
-                           const std::set<std::string>& names, const std::string& who) {
+                           std::set<std::string> names, const std::string& who) {
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return;
+  // Claims respect both names of locks while both are in use.
+  for (const char* name : {":lock", ":proc"})
+    if (at.keys().exists(list + name)) names.insert(list + name + ':');
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
   const Duration pass = time_for_pass(*items, who);
   const Duration open = delay_by_breaker(at, list);

@@ -132,7 +132,7 @@ class Scenario {
   void check(Duration since_calm);
   void query_list(const std::string& list);
   void query_items(Server& at, const std::string& list, const std::string& locks,
-                   const std::set<std::string>& names, const std::string& who);
+                   std::set<std::string> names, const std::string& who);
   [[nodiscard]] Duration time_for_pass(const List& items, const std::string& who) const;
   [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
   bool has_room(const Host& host, const ServedList& list);
