@@ -300,8 +300,8 @@ class Client {
   }
 
   /** Makes sure that a run of an item of a circular list starts after this call. A running item is free after its
-   * run; the delay of a delayed item ends. Rejects with NotFound if it is not there, and with Refused if it is
-   * quarantined. */
+   * run; the delay of a delayed item ends. Rejects with NotFound if the item is not in the list, and with Refused if
+   * it is quarantined. */
   async rerun(list, item) {
     await this.#send("POST", `/api/v1/lists/${segment(list)}/items/${segment(item)}/rerun`, { body: "{}" });
   }
@@ -310,7 +310,7 @@ class Client {
    * The options are:
    *   high        before all queued jobs
    *   rerun       if the feed has a job with this ID, it runs again with this payload, after its active run; rejects
-   *               with Refused if it is stalled
+   *               with Refused if the job is stalled
    *   keepResult  time for which wait() finds the result of the finished job, such as "2h"; false: none
    *   create      create the feed if it does not exist */
   async put(feed, payload, id, options = {}) {

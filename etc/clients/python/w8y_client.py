@@ -564,8 +564,8 @@ class Client(_Settings):
 
     def rerun(self, list: Text, item: Text) -> None:
         """Makes sure that a run of an item of a circular list starts after this call. A running item is free after
-        its run; the delay of a delayed item ends. Raises NotFound if it is not there, and Refused if it is
-        quarantined."""
+        its run; the delay of a delayed item ends. Raises NotFound if the item is not in the list, and Refused if it
+        is quarantined."""
         self._send(_rerun_request(list, item))
 
     def put(self, feed: Text, payload: Text, id: Optional[Text] = None, *, high: bool = False,
@@ -574,7 +574,7 @@ class Client(_Settings):
 
         high: before all queued jobs.
         rerun: if the feed has a job with this ID, it runs again with this payload, after its active run. Raises
-          Refused if it is stalled.
+          Refused if the job is stalled.
         keep_result: time for which wait() finds the result of the finished job, such as "2h"; False: none.
         """
         results = _Results()
