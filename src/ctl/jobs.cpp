@@ -100,7 +100,7 @@ class Put final : public FeedCommand {
                                  escape_text(feed_) + " " + id);
     const bool runs = put == verbs::PutAs::runs_again;
     if (!options.json) {
-      complain(id + (runs ? " is claimed; it runs again after that, with this payload"
+      complain(id + (runs ? " is claimed; after its run, it runs again with this payload"
                           : " is queued; its payload is replaced"));
       return print_id(options, feed_, *id_, nul_);
     }

@@ -25,8 +25,8 @@ RunJobResult run_schedule_job(const QueryContext& query, const std::string& list
   const ScheduleOfList of = schedule_of(query, list);
   const std::string way = "w8yctl schedule -k " + escape_text(key_names(query, list).prefix);
   if (const auto* other = of.shared.find(code_of(job)))
-    return {Result::not_found, "the job " + name + " is one of the list " +
-                                   escape_text(other->list) + ": w8yctl run " +
+    return {Result::not_found, "the job " + name + " belongs to the list " +
+                                   escape_text(other->list) + "; to run it: w8yctl run " +
                                    escape_text(other->list) + " " + name};
   switch (ScheduleChanges(query.redis, of.keys).run_now(job)) {
     case RunNow::entered:
