@@ -56,7 +56,7 @@ void ProblemsEndpoint::read(bool trusted) {
 
 void ProblemsEndpoint::read_fleet(std::vector<Problem>&& own, bool trusted) {
   const HostStatus host = control_.status();
-  // Without Redis, there is no fleet, or the host reports that Redis is unavailable.
+  // There is no fleet without Redis in the config. An outage is already a problem of the host.
   if (!host.has_redis || !host.redis.connected || !host.redis.error.empty())
     return shared_.finish(problems_response(own, ""));
   const auto shared_own = std::make_shared<const std::vector<Problem>>(std::move(own));

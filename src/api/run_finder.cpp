@@ -26,7 +26,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
         found_(std::move(found)),
         refused_(std::move(refused)) {}
 
-  /// Returns the resource use of the first runs, since it is read from /proc.
+  /// Returns the resource use of a run: of the first 8 runs only, since each one reads /proc.
   ResourceUse use_of(const RunStatus& run) {
     constexpr unsigned max_used = 8;
     if (run.pid <= 0 || used_++ >= max_used) return {};

@@ -30,7 +30,7 @@ constexpr Duration compare_interval = std::chrono::minutes(1);
 constexpr Duration compare_cost = std::chrono::seconds(1);
 constexpr Duration conflict_cost = std::chrono::milliseconds(100);
 
-/// Minimum time between two parts of the statistics over time, and maximum number of lists in one.
+/// Minimum time between two parts of the statistics over time; maximum number of lists in a part.
 constexpr Duration stats_interval = std::chrono::seconds(5);
 constexpr std::size_t max_stats_lists = 500;
 

@@ -25,7 +25,7 @@ constexpr std::size_t max_unsent = 2 * max_answer;
 /// Maximum number of bytes of earlier output, of one run and of all runs of a reply.
 constexpr std::size_t max_tail = std::size_t{64} << 10;
 constexpr std::size_t max_tails = max_answer / 4;
-/// Maximum number of runs of a reply with their resource use, which is read from /proc.
+/// Maximum number of runs in a reply with resource use. The resource use of a run reads /proc.
 constexpr std::size_t max_used = 8;
 
 }  // namespace

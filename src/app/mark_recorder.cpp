@@ -32,8 +32,8 @@ void MarkRecorder::on_event(const Event& event) {
   marks_.record({now, MarkKind::reload, parts_.host, {}, std::string(reload->text)});
 }
 
-/// Records the time at which the breaker opened, which Redis has. So all hosts record the same
-/// mark, and a host that starts while the breaker is open adds none.
+/// Records that the breaker opened, at the time that Redis has for it. Therefore, all hosts record
+/// the same mark, and a host that starts while the breaker is open adds no other mark.
 void MarkRecorder::record_breaker(const std::string& prefix) {
   const auto found = parts_.supervisor.lists().find(prefix);
   if (found == parts_.supervisor.lists().end()) return;

@@ -25,8 +25,8 @@ class MarkRecorder {
   };
   MarkRecorder(Parts parts, const std::string& fleet);
 
-  /// Records the start of this host, if its version is another one than before. Only the first
-  /// call has an effect.
+  /// Records the start of this host if its version differs from that of the previous start. Only
+  /// the first call has an effect.
   void record_start(Instant started);
   /// Records a reload that changed the config, and a breaker that opened.
   void on_event(const Event& event);

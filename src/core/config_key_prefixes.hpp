@@ -15,11 +15,11 @@ class KeyPrefixes {
  public:
   /// Checks a list against the lists before it, and adds it.
   void add(const ConfigValue& list, const ListConfigPtr& rule);
-  /// Sets SharedKeyPrefix of the lists that share a key prefix. Called when settings for this host
-  /// are in force, since a disabled list does not dispatch.
+  /// Sets SharedKeyPrefix of the lists that share a key prefix. Must be called after the settings
+  /// of this host are applied, since a disabled list does not dispatch.
   void share(Config& config) const;
 
-  /// Returns the lists before, by key prefix; never an empty vector.
+  /// Returns the lists that were added, by key prefix. No vector is empty.
   [[nodiscard]] const std::map<std::string, std::vector<ListConfigPtr>>& lists() const {
     return lists_;
   }

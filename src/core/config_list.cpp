@@ -103,8 +103,8 @@ const Key<ListConfig>* row_of(std::string_view name) {
   return nullptr;
 }
 
-/// Refuses a key prefix for the list with the empty name. The keys of that list alone would be
-/// those of the list whose name is the key prefix.
+/// Refuses a key prefix for a list with an empty name. Without a name at their end, the own keys of
+/// this list would be those of the list that is named like the key prefix.
 void check_owns_keys(const ConfigValue& list, const ListConfig& rule) {
   if (!rule.prefix.empty() || rule.bare_key_prefix().empty()) return;
   const std::string text = "has the key prefix " + quote_start(rule.bare_key_prefix()) +

@@ -26,8 +26,8 @@ enum class CatchUp {
   none,  ///< no run, if the dispatch is late by more than a minute
 };
 
-/// Part of a schedule that the lists of a config with the same key prefix share. Derived from these
-/// lists. The default is that of a list that has its key prefix for itself.
+/// Settings of a schedule that are derived from the other lists of the config with the same key
+/// prefix. The defaults are those of a list that is the only one with its key prefix.
 struct SharedKeyPrefix {
   struct Queue {
     std::string code;

@@ -22,7 +22,7 @@ struct ChangedGroup {
   std::size_t too_long = 0;
   bool complete = true;  ///< false: the group has more items, which are not changed
 
-  /// Returns the number of items that differ from before.
+  /// Returns the number of items that the call has changed.
   [[nodiscard]] std::size_t changed() const;
 };
 

@@ -96,8 +96,8 @@ std::string JobWait::result(std::optional<Duration> timeout) {
   throw QueryError(409, escape_text(id_) + " is not finished after " + format_duration(*timeout));
 }
 
-/// Makes the message the result, unless the feed still has the job: it was put again during its
-/// run. If Redis is not available, the next check repeats this.
+/// Uses the message as the result, unless the feed still has the job, which was put again during
+/// its run. If Redis is not available, the next check repeats this.
 void JobWait::accept_message() {
   std::optional<std::string> message = std::exchange(message_, std::nullopt);
   try {

@@ -17,7 +17,7 @@ std::optional<std::string> key_prefix_in_fleet(const QueryContext& query, const 
       for (const ListStatus& report : host.lists)
         if (report.key_prefix) return report.key_prefix;
   } catch (const QueryError&) {
-    // The fleet cannot be read, such as without permission.
+    // The fleet cannot be read, for example without permission.
   } catch (const redis::RedisError& error) {
     if (error.code() == redis::ErrorCode::none) throw;
   }

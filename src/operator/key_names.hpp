@@ -37,8 +37,8 @@ std::vector<KeyNames> key_names(const QueryContext& query, const std::vector<std
 
 store::ScheduleKeys schedule_keys(const QueryContext& query, const std::string& list);
 
-/// Keys of a schedule, and the queues of other lists with its key prefix, whose jobs are not those
-/// of this list.
+/// Keys of a schedule, and the queues of other lists with its key prefix. Jobs in these queues do
+/// not belong to this list.
 struct ScheduleOfList {
   store::ScheduleKeys keys;
   SharedKeyPrefix shared = {};

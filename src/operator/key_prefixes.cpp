@@ -13,10 +13,10 @@ namespace w8y::verbs {
 
 namespace {
 
-/// Hosts whose list reports are read if no config is known.
+/// Maximum number of hosts whose list reports are read if no config is known.
 constexpr std::size_t max_reporting_hosts = 3;
 
-/// Calls `take` with the report of each list that has this key prefix, some possibly twice.
+/// Calls `take` with each report of a list that has this key prefix. Hosts may report equal lists.
 void each_reported(const QueryContext& query, const std::string& key_prefix,
                    const std::function<void(const ListStatus&)>& take) {
   FleetView fleet = fleet_hosts(query);
@@ -39,15 +39,15 @@ void each_reported(const QueryContext& query, const std::string& key_prefix,
                             (lists.size() == 1 ? "this list" : "one of these lists"));
 }
 
-/// Returns an error that keeps the lists of a host from being read; empty: none.
+/// Returns the error because of which the lists of a host cannot be read; empty: none.
 std::string error_of(const FleetView& fleet) {
   for (const FleetHost& host : fleet.hosts)
     if (!host.lists_error.empty()) return host.lists_error;
   return fleet.error;
 }
 
-/// Returns why the list reports cannot show whether `name` is a list. Empty: it is none, as far as
-/// the fleet is known. nullopt: a host has this list.
+/// Searches for the list `name` in the list reports. Returns nullopt if a host has the list, an
+/// empty text if no host has it, or the error because of which the reports are not complete.
 std::optional<std::string> unknown_in_fleet(const QueryContext& query, const std::string& name) {
   try {
     const FleetView fleet = hosts_of_list(query, name);
@@ -91,7 +91,7 @@ SharedKeyPrefix shared_in_fleet(const QueryContext& query, const std::string& li
           shared.others.push_back({.code = code, .list = other.prefix});
     });
   } catch (const QueryError&) {
-    // The fleet cannot be read, such as without permission.
+    // The fleet cannot be read, for example without permission.
   } catch (const redis::RedisError& error) {
     if (error.code() == redis::ErrorCode::none) throw;
   }

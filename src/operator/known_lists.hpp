@@ -29,7 +29,7 @@ class KnownLists {
  public:
   /// `config` must outlive this.
   explicit KnownLists(const Config& config) : lists_(&config) {}
-  /// Sets the `shared` of each schedule, by the queues of the lists with its key prefix.
+  /// Sets `shared` of each schedule, from the queues of the other lists with its key prefix.
   explicit KnownLists(std::map<std::string, KnownList> lists);
 
   [[nodiscard]] std::optional<KnownList> find(const std::string& prefix) const;

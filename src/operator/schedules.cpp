@@ -219,7 +219,7 @@ ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& par
 
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
                              const PageRequest& part) {
-  // A key prefix has jobs as well.
+  // `list` may be a key prefix, which is of no kind and has jobs.
   const std::optional<SourceKind> kind = find_kind(query, list);
   if (kind.value_or(SourceKind::schedule) != SourceKind::schedule)
     throw QueryError(404, escape_text(list) + " is not a schedule");

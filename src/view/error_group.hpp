@@ -22,8 +22,8 @@ struct ErrorGroup {
   WallTime first{0};        ///< when the first of these runs was recorded, by the clock of Redis
   WallTime last{0};
   std::string last_run;         ///< its ID
-  DisplayItem item;             ///< the item with the most of these runs, at most max_item bytes
-  std::size_t item_runs = 0;    ///< number of its runs
+  DisplayItem item;             ///< item with the most runs in the group; at most max_item bytes
+  std::size_t item_runs = 0;    ///< number of its runs in the group
   std::set<std::string> hosts;  ///< names, not all if `more_hosts`
   bool more_hosts = false;
 };

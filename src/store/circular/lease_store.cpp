@@ -20,9 +20,9 @@ void CircularLeaseStore::renew(const Batch& leases, Answer answer) {
   });
 }
 
-/// Returns whether a renewal records the claim. The first confirmed renewal is enough, since
-/// recover() reads the lock; but it cannot name the lock of a long item, whose record has only the
-/// start.
+/// Returns whether a renewal records the claim. One confirmed renewal is enough for a short item,
+/// since recover() reads its lock. Each renewal records a long item, since its record has only the
+/// start of the item and thus no lock name.
 bool CircularLeaseStore::records(const LeaseState& lease) const {
   return records_ &&
          (!lease.confirmed || lease.terms.key.size() - keys_.lock_prefix.size() > item_shown + 1);
@@ -42,7 +42,7 @@ void CircularLeaseStore::retake(const Batch& leases, const RenewResult& found, A
     if (found.states[i] != Renewed::gone || !lease.terms.retake || lease.ended()) continue;
     places.push_back(i);
     call.locks.push_back({lease.terms.key, lease.terms.value, records_});
-    // The item of a lost lease may have been run by another host already, so a late call does no
+    // Another host may already have run the item of a lost lease, so that a late call does no
     // further harm.
     if (!lease.lost) time = std::min(time, std::max(lease.ends - now, Duration(0)));
   }

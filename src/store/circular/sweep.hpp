@@ -15,9 +15,9 @@ namespace w8y::store {
 class ScriptLocks;
 
 /// Deletes failures and quarantines of items that are no longer in their list, and writes the
-/// records of interrupted runs. It sends one call
-/// every 10 s, or every 1 s while there is something to delete, for at most most_lists lists in
-/// turn. Several hosts may do the same. The idle budget does not count these calls.
+/// records of interrupted runs. It sends one call every 10 s, or every 1 s while there is something
+/// to delete, for at most most_lists lists in turn. Several hosts may do the same. The idle
+/// budget does not count these calls.
 class Sweep {
  public:
   static constexpr Duration pause = std::chrono::seconds(10);

@@ -186,7 +186,7 @@ void FleetMembership::send_stats() {
   const auto minute = std::chrono::floor<std::chrono::minutes>(handler_.wall()).count();
   const std::string life = ms_of(series_life);
   for (std::size_t first = 0; first < all.size();) {
-    // The minutes of a list follow each other.
+    // The minutes of a list are adjacent.
     const std::string key = keys_.series(all[first].list);
     std::vector<std::string> texts;
     for (std::size_t i = first; i < all.size() && all[i].list == all[first].list; ++i) {
@@ -204,7 +204,7 @@ void FleetMembership::send_stats() {
   }
 }
 
-/// An error is not one of the heartbeat: a Redis user may lack the permissions for the statistics.
+/// An error does not fail the heartbeat: a Redis user may have no permission for the statistics.
 void FleetMembership::add_stats(const std::string& key, const redis::Command& args) {
   ++missing_;
   if (!stats_refused_) stats_refused_.emplace();

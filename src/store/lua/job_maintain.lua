@@ -97,7 +97,7 @@ function steps.claims()
   tell_queued(ARGV[2])
   return {#page < 2 * count and -1 or first + count - gone, back, gone - back}
 end
--- Puts a job again that another client has finished. Without a finish since the put, it was retracted.
+-- Puts a deleted job again if a job was finished since its put; otherwise, a client has retracted it.
 -- Returns the length of its payload.
 local function put_again(id, entry)
   local before = tonumber(string.match(entry, ' (%d+)$')) or -1

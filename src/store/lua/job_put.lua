@@ -11,8 +11,8 @@
 --          the feed has the job, it runs again with this payload
 --          time for which its result is kept, ms; "": not kept
 -- Reply {status (parts/request.lua), a digit for each job, data}
---       1 added, 0 the feed has it; with "r": 2 its payload is replaced, since it is queued or delayed,
---       3 the same, and it runs, and again after that, 4 it is stalled, and nothing is changed
+--       1 added, 0 the feed has it; with "r": 2 queued or delayed, its payload is replaced,
+--       3 claimed, its payload is replaced, and it runs again after its run, 4 stalled, not changed
 -- The keys of w8y (ARGV 3 to 5) are not declared, so that a user with permissions only for Thoonk's
 -- keys can put jobs whose results are not kept.
 

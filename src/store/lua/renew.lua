@@ -7,7 +7,7 @@
 --       4 prefix of lock keys ("work:lock:")  5 the same with the other lock_key
 --       6 maximum bytes of an item in the record of a run that is interrupted (recover.lua)
 --       7… for each lock its value, which ends with the run ID
---       then for each lock "1" if its claim is recorded, otherwise "0"; empty: none is
+--       then for each lock "1" if the call records its claim, otherwise "0"; empty: it records none
 -- Reply {ms by the Redis clock; for each lock 1 renewed, 2 set again, 3 missing, 0 of another
 --       holder, 4 refused}
 -- A call may arrive after its leases have ended. Another host may have run the item meanwhile, and

@@ -15,8 +15,8 @@
 -- A job is recovered only if its status is unchanged since the claim. Otherwise it was set or
 -- unset, or Redbike has run it, and that result is kept, unless the job became due after that
 -- during the run and could not be enqueued. The run gets a record. Jobs of another list with the
--- same key prefix are left to that list for one minute, since its keys are other ones. Then no host
--- has it any more, and they are recovered without a record.
+-- same key prefix are left to hosts of that list for one minute, since it has keys of its own. After
+-- that, no host has the list, and the script recovers its jobs without a record.
 
 local taken, statuses, timeline, runs_key, work = KEYS[1], KEYS[2], KEYS[4], KEYS[5], ARGV[1]
 local own = ARGV[5] == '' and '' or ':' .. ARGV[5]

@@ -10,8 +10,8 @@
 -- another start is older, and is replaced. DURATIONS and CYCLES are histograms, "BIN:COUNT,…" in
 -- ascending order or "-" (src/core/duration_bins.hpp). They have a maximum number of bytes, so that
 -- the hash has a maximum size. A longer histogram gets bins that are 2, 4 or more times as wide:
--- "WIDTH/" before the bins. BIN then counts WIDTH bins of the first width, from BIN * WIDTH. So the
--- error of a percentile has a bound: half of the width of a bin.
+-- "WIDTH/" before the bins. BIN then replaces WIDTH bins of width 1, from BIN * WIDTH. Therefore,
+-- the error of a percentile has a bound: half of the width of a bin.
 
 local spans = {{'m', 1, 60}, {'h', 30, 48}}
 -- Maximum bytes of a histogram: 28 bins with counts of 6 digits, and 14 with counts of 5 digits.

@@ -72,9 +72,9 @@ if marks and marks.err then
   if not string.find(marks.err, 'WRONGTYPE') then return marks end -- a mark must not be lost
   marks = false
 end
-local marked = {} -- items whose mark is of these runs
+local marked = {} -- items with a mark for one of these runs
 local news = 'free\n' .. kinds['1'].holder
--- Decides the new state of a lock that is not just freed. `mark`: of an item that must run again.
+-- Decides the new state of a lock that is not just freed. `mark`: set if the item must run again.
 local function judge(kind, id, lock, is_ours, mark)
   local item = item_of(lock)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,

@@ -34,7 +34,7 @@ struct DispatchCall {
   bool even_halted = false;
   CatchUp catch_up = CatchUp::one;
   std::vector<MissedDecision> decisions = {};
-  /// Has queues of other lists, with their `catch_up`; nullptr = none.
+  /// Queues of other lists, with their `catch_up`; nullptr = none.
   const SharedKeyPrefix* shared = nullptr;
 };
 

@@ -107,7 +107,7 @@ void TimelineReview::decide(const std::shared_ptr<Page>& page, const redis::Answ
     const Entry& entry = page->entries[i];
     if (!schedules.reply[i].is_string()) continue;
     if (entry.due <= static_cast<double>(earliest)) continue;
-    // Another list, whose backoff may be longer, reviews its jobs.
+    // The list of this job reviews it, since the backoff of that list may be longer.
     if (rule_->schedule().shared.has_job(entry.job)) continue;
     std::string schedule(schedules.reply[i].text());
     const auto next = next_time(schedule, page->now);

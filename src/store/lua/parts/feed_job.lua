@@ -89,8 +89,8 @@ local function write_results(jobs, ids_of_jobs, count)
 end
 
 -- Finishes many jobs. Each has id, lease, run, result and max_result. `any_kept`: there may be jobs
--- whose result is kept. `staying`: the last of the jobs, which stay in the feed; `stay` is called when
--- the finish of all is counted. Returns the last error of Redis for kept results, or nil.
+-- whose result is kept. `staying`: jobs at the end of `jobs` that stay in the feed. `stay(staying)` is
+-- called after all finishes are counted. Returns the last error of Redis for kept results, or nil.
 local function finish_all(jobs, channel, any_kept, staying, stay)
   if #jobs == 0 then return end
   local told, done, leases, gone = {}, {}, {}, #jobs - #staying

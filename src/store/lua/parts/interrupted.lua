@@ -11,8 +11,8 @@ end
 
 -- `run`: value of the lease; nil: there was none. `most_bytes`: maximum bytes of an item in the
 -- history. `attempt`: nil if it is not known. `more`: further members, each after a comma. `length`:
--- that of the whole item, if `item` is only its start. Returns the record without `more`. Writes nothing if the host has written a record of this run: a host
--- that lost its lease is not dead.
+-- that of the whole item, if `item` is only its start. Returns the record without `more`. Writes
+-- nothing if the host has written a record of this run, since a host that lost its lease is not dead.
 local function enter_interrupted(run, item, most_bytes, attempt, why, more, limits, length)
   local host = host_of(run)
   length = length or #item
