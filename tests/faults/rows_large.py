@@ -85,7 +85,7 @@ def large_items(setup):
         names = ("b", "m", "s")
         go_on(world, now_us(), names, 20 * setup.scale)
         beside = rate(world, "s", 2)
-        # Other programs of a busy machine change both rates, so they are measured again, side by side.
+        # Other programs on a busy machine change both rates, so both are measured again together.
         for _ in range(4):
             if beside > alone / 2:
                 break

@@ -6,7 +6,7 @@ from harness import World, wait_for
 from matrix import row
 
 ITEMS = 10_000
-ENDS = 24  # items at each end of the list, among which most removals are
+ENDS = 24  # number of items at each end of the list; most removals are of these
 LIST, FENCE, AWAY = "work:list", "work:fence", "work:away"
 
 # Removes items in one step. Returns the fencing token of the last claim before the removal, and each removed item of

@@ -94,7 +94,7 @@ TEST_CASE("all clients share one query of the problems and its response") {
   CHECK(third->response.body == first->response.body);
 }
 
-TEST_CASE("problems of a host without Redis in reach have no error of the fleet") {
+TEST_CASE("a host that cannot reach Redis reports no error of the fleet") {
   Endpoint endpoint;
   endpoint.control.host.has_redis = true;
   endpoint.control.host.redis.connected = false;
@@ -107,7 +107,7 @@ TEST_CASE("problems of a host without Redis in reach have no error of the fleet"
   CHECK(!json.contains("fleet_error"));
 }
 
-TEST_CASE("a fleet that cannot be read leaves the problems of the host") {
+TEST_CASE("if the fleet cannot be read, the response has the problems of the host") {
   Endpoint endpoint;
   endpoint.control.host.has_redis = true;
   endpoint.control.host.redis.connected = true;
@@ -120,7 +120,7 @@ TEST_CASE("a fleet that cannot be read leaves the problems of the host") {
   CHECK(json["fleet_error"] == "w8yd is shutting down");
 }
 
-TEST_CASE("a shared response that is an error is not kept") {
+TEST_CASE("a shared response does not keep an error") {
   loop::Loop loop;
   SharedResponse shared(loop);
   const auto first = std::make_shared<FakeReply>();

@@ -75,7 +75,7 @@ command = ["true"]
   await viewer.reads(wrong, /Failing\s+\d of \d runs? of broken failed within the last hour/);
   host.ctl('pause', 'rest', '--reason', 'moving <b>house</b>');
   await viewer.reads(wrong, /Paused\s+rest is paused: [^]*moving <b>house<\/b>/);
-  // They are those of `w8yctl status`.
+  // The problems are those of `w8yctl status`.
   const told = await host.api('problems');
   assert.deepEqual(told.problems.map((one) => one.kind).sort(), ['failing', 'ineligible', 'paused', 'quarantined']);
   for (const {text} of told.problems.filter((one) => one.kind !== 'failing')) assert.ok(host.ctl('status').replace(/\s+/g, ' ').includes(text.slice(0, 30)), text);

@@ -96,7 +96,7 @@ command = ["true"]
   const {page} = viewer;
   await viewer.go('#/schedules/mix');
   await page.getByText('schedule -k bike list').waitFor();
-  // Bad jobs are above all others.
+  // The page shows bad jobs above all other jobs.
   await redis.ask('HSET', 'bike-schedules', 'broken:A', 'FREQ=DALY');
   await redis.ask('HSET', 'bike-statuses', 'broken:A', `BAD:${Math.floor(Date.now() / 1000)}`);
   const bad = page.getByRole('region', {name: 'Bad and died jobs'});

@@ -23,7 +23,7 @@ enabled = false
   await viewer.go('#/lists');
   const table = page.getByRole('table', {name: 'Lists'});
   await viewer.reads(table.getByRole('row', {name: /full/}), /running/);
-  // Hosts are notified of pauses by any client.
+  // Hosts receive a notification of pauses by any client.
   assert.equal((await redis.ask('PUBSUB', 'NUMSUB', 'w8y-fleet:changes'))[1], 1);
   for (const name of ['full', 'ineligible', 'off']) host.ctl('pause', name, '--reason', 'by ctl');
   for (const name of ['full', 'ineligible', 'off']) await viewer.reads(table.getByRole('row', {name}), /paused: by ctl/);

@@ -1,4 +1,4 @@
-// The measure of the page: an operator does each task in at most four clicks. Typing is no click.
+// Each task needs at most four clicks of an operator. Typing does not count as a click.
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
 import {Host, waitFor} from './host.mjs';

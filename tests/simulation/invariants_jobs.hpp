@@ -67,11 +67,11 @@ class JobWatch final : public KindWatch {
   /// Payload of an accepted put that no client has claimed yet.
   struct Mark {
     std::string payload;
-    bool late = false;  ///< an earlier payload may be claimed before: maintenance sets this one
+    bool late = false;  ///< a claim may read an earlier payload until maintenance sets this one
   };
   std::map<std::string, Mark> marks_;     ///< by "redis1 id"
   std::set<std::string> again_;           ///< jobs that run once more after their run: "redis1 id"
-  std::map<std::string, Instant> waits_;  ///< time since when a payload waits without a claim
+  std::map<std::string, Instant> waits_;  ///< time from which a payload waits without a claim
   struct Front {
     std::string id;
     Instant since{};

@@ -62,7 +62,7 @@ struct BeatingHost final : private store::FleetMembership::Handler {
     seen = heartbeats;
     member.heartbeat_soon();
   }
-  /// Waits for a heartbeat after the last call of this function or of soon().
+  /// Waits for the next heartbeat after the last call of this function or of soon().
   bool has_beaten() {
     const bool beaten = turn_until(loop, [&] { return heartbeats > seen; });
     seen = heartbeats;

@@ -69,7 +69,8 @@ TEST_CASE("a change of a group counts only the items that differ from before") {
 }
 
 TEST_CASE(
-    "a change that the kind of the list does not have is refused with a command that applies") {
+    "a change that does not apply to a kind of list is refused, and the error names another "
+    "command") {
   Fixture f;
   f.fail("films", 1);
   f.fail("mails", 1);

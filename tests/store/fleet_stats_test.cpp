@@ -58,7 +58,7 @@ MinuteStats one_run(const BeatingHost& host, std::optional<std::string> list) {
 
 }  // namespace
 
-TEST_CASE("a host adds statistics with the permissions of a release without statistics") {
+TEST_CASE("permissions from before statistics existed are enough to add statistics") {
   const RedisServer server;
   server.command(earlier_permissions({"~fleet:*", "&*"}));
   loop::Loop loop;
@@ -73,7 +73,7 @@ TEST_CASE("a host adds statistics with the permissions of a release without stat
   CHECK(server.command({"ACL", "LOG"}).empty());
 }
 
-TEST_CASE("a refusal of the statistics is reported, and is no refusal of the heartbeat") {
+TEST_CASE("a host reports refused statistics, and its heartbeat is accepted") {
   const RedisServer server;
   server.command(earlier_permissions(
       {"~fleet:hosts", "~fleet:host:*", "~fleet:lists:*", "~fleet:minute:*", "&*"}));

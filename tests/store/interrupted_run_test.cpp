@@ -33,7 +33,7 @@ struct Fleet {
   }
   std::string entry() { return server.command({"HVALS", "work:claims"}); }
   int claims() { return std::stoi(server.command({"HLEN", "work:claims"})); }
-  /// Kills the host, deletes its locks, and lets each lock be known to be missing for 11 s.
+  /// Kills the host, deletes its locks, and records that each lock has been missing for 11 s.
   void end_leases() {
     dying.reset();
     server.command({"EVAL",
@@ -102,7 +102,7 @@ TEST_CASE("a run whose lease ended less than 10 s ago, or is held, leaves no rec
   CHECK_FALSE(fleet.records().empty());
 }
 
-TEST_CASE("a lock is missing from the sweep that first misses it, and a renewal ends that") {
+TEST_CASE("a lock counts as missing from the first sweep that does not find it until a renewal") {
   ListConfig rule = list_rule();
   rule.on_lease_loss = OnLeaseLoss::keep_running;
   Fleet fleet(rule);
@@ -122,7 +122,7 @@ TEST_CASE("a lock is missing from the sweep that first misses it, and a renewal 
   CHECK(fleet.server.command({"EXISTS", "work:lock:a"}) == "1");
 }
 
-TEST_CASE("only the first renewal of a short item records the claim, each one of a long item") {
+TEST_CASE("the first renewal of a short item and each renewal of a long item record the claim") {
   Fleet fleet;
   const auto is_recorded = [&](const std::string& item) {
     fleet.run(item);
@@ -171,8 +171,7 @@ TEST_CASE("the record of a long item has its start and its length") {
   CHECK(records.find("\"item_length\":6000") != std::string::npos);
 }
 
-TEST_CASE(
-    "invalid entries of recorded claims are deleted, and a key of a wrong type stops nothing") {
+TEST_CASE("invalid entries of recorded claims are deleted, and a key of a wrong type is ignored") {
   Fleet fleet;
   const Claim claim = fleet.run("a");
   fleet.server.command({"HSET", "work:claims", "no run", "1 1 x", "run:web2:1:0", "no claim"});

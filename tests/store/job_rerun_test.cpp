@@ -178,7 +178,7 @@ TEST_CASE("maintenance puts a job again that a client without a lease has finish
   CHECK_FALSE(at.has_reruns());
 }
 
-TEST_CASE("an operator that finishes a job that was put again returns it to its queue") {
+TEST_CASE("a finish by an operator returns a job that was put again to its queue") {
   Place at;
   CHECK(at.rerun("1") == PutAs::added);
   at.claim_elsewhere();
@@ -309,7 +309,7 @@ TEST_CASE("maintenance finds each finished job among many that wait") {
   CHECK(at.command({"HLEN", "f:rerun-claims"}) == "1160");
 }
 
-TEST_CASE("waiting payloads use no memory during maintenance, and long ones are moved one by one") {
+TEST_CASE("maintenance does not read waiting payloads, and moves long payloads one by one") {
   Place at;
   constexpr int megabyte = 1 << 20;
   at.put_claimed(40, megabyte);
@@ -326,7 +326,7 @@ TEST_CASE("waiting payloads use no memory during maintenance, and long ones are 
   CHECK(at.command({"HLEN", "f:reruns"}) == "37");
 }
 
-TEST_CASE("keys of reruns of a wrong type refuse a put, and prevent no maintenance") {
+TEST_CASE("a rerun key of a wrong type makes a put fail, and maintenance ignores it") {
   Place at;
   CHECK(at.rerun("1") == PutAs::added);
   const Claim claim = at.host.claim_one_job();

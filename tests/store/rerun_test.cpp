@@ -204,7 +204,7 @@ TEST_CASE("the mark of a later run stays when an earlier run is settled") {
   CHECK(place.server.command({"EXISTS", lock}) == "1");
 }
 
-TEST_CASE("a removal deletes marks, and so does the sweep") {
+TEST_CASE("a removal and a sweep delete marks") {
   Place place;
   REQUIRE(place.host->claim(3).claims.size() == 3);
   for (const Item item : {"a", "b", "c"}) CHECK(place.rerun(item) == RerunAs::after_run);
@@ -217,7 +217,7 @@ TEST_CASE("a removal deletes marks, and so does the sweep") {
   }));
 }
 
-TEST_CASE("locks of other programs, and keys of a wrong type, prevent no rerun and no settlement") {
+TEST_CASE("locks of other programs and keys of a wrong type do not prevent reruns or settlements") {
   Place place;
   place.server.command({"SET", "work:lock:a", "web7 4711"});
   CHECK(place.rerun("a") == RerunAs::after_run);
@@ -261,7 +261,7 @@ TEST_CASE("a refused command writes no mark and ends no delay") {
   CHECK_FALSE(place.has_marks());
 }
 
-TEST_CASE("a settlement waits while the marks cannot be read, so that none is lost") {
+TEST_CASE("a settlement waits while Redis refuses to read the marks, so that no mark is lost") {
   Place place;
   const std::vector<Claim> claims = place.host->claim(1).claims;
   REQUIRE(claims.size() == 1);

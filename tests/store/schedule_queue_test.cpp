@@ -379,7 +379,7 @@ TEST_CASE("dispatch reports its result or its error") {
 
 namespace schedule_queue_test {
 namespace {
-/// Lists "pages" with the queue P, and "mails" with the queue M, of the key prefix "bike".
+/// Lists "pages" with the queue P and "mails" with the queue M, both with the key prefix "bike".
 struct TwoLists {
   static ListConfig list(const char* name, Duration expiry = 60s) {
     ListConfig rule = with_expiry(expiry);
@@ -421,7 +421,8 @@ TEST_CASE("lists with one key prefix have slots, pauses and histories of their o
   CHECK(bike.command({"EXISTS", "bike:runs", "bike:failed-runs", "bike:kept-runs"}) == "0");
 }
 
-TEST_CASE("a job of a dead holder is recovered by its own list, and by others after a minute") {
+TEST_CASE(
+    "a list recovers its own jobs of a dead holder, and those of other lists after a minute") {
   TwoLists lists;
   Bike& bike = lists.bike;
   bike.enter("x:M");

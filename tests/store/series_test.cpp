@@ -72,7 +72,7 @@ TEST_CASE("hosts add to the same bucket of the hour and of the day") {
   CHECK(life <= 90'000'000);
 }
 
-TEST_CASE("a minute is counted by its age, and an older one than the span is not counted") {
+TEST_CASE("the age of a minute selects its bucket, and a minute before the span is ignored") {
   Series f;
   f.add({"0",   "1", "0", "-", "-", "59",   "2", "0", "-", "-",
          "300", "4", "0", "-", "-", "1500", "8", "0", "-", "-"});
@@ -99,7 +99,7 @@ TEST_CASE("a bucket of an earlier hour and an invalid bucket are replaced") {
   CHECK(f.read().total().runs == 1);
 }
 
-TEST_CASE("a key of another type is left alone, and is an error of the reader only") {
+TEST_CASE("a key of another type stays unchanged, and no bucket is written") {
   Series f;
   f.server.command({"SET", key, "mine"});
   CHECK(f.add({"0", "1", "0", "40:1", "-"}) == 0);
@@ -136,7 +136,7 @@ TEST_CASE("the statistics of a list take at most 48 KiB, and 128 KiB of memory o
   CHECK(bytes <= 48 << 10);
   CHECK(longest < 1024);
   CHECK(std::stoll(f.server.command({"MEMORY", "USAGE", key, "SAMPLES", "0"})) <= 128 << 10);
-  // The largest counts are still there.
+  // The largest counts are kept.
   CHECK(f.read().buckets.back().durations.count() >= all.count());
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("the error of a percentile has a bound that depends on the span of the
     std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same durations each time
     const auto uniform = [&] { return (static_cast<double>(random()) + 0.5) / 4294967296.0; };
     std::vector<double> all;
-    // As six hosts in an hour, all in one bucket.
+    // Writes as those of six hosts in an hour, all to one bucket.
     for (int call = 0; call < 360; ++call) {
       DurationBins bins;
       for (int run = 0; run < 30; ++run) {
@@ -189,7 +189,7 @@ TEST_CASE("the error of a percentile has a bound that depends on the span of the
 }
 
 TEST_CASE(
-    "percentiles are within 42 % and those of cycles within a factor of 2, for any durations") {
+    "the error of percentiles is at most 42 %, and of those of cycles at most a factor of 2") {
   Series f;
   DurationBins all;
   for (unsigned bin = 0; bin < DurationBins::last_bin; ++bin) all.add(bin, 10'000);
@@ -225,7 +225,7 @@ TEST_CASE("an invalid width or bin of another client has no effect on valid bins
   }
 }
 
-TEST_CASE("a start is a mark if the version is another one than before") {
+TEST_CASE("a start with another version than before is recorded as a mark") {
   Series f;
   store::FleetMarks marks(f.client.client(), "w8y-fleet");
   const auto start = [&](const char* host, const char* version) {
@@ -248,7 +248,7 @@ TEST_CASE("a start is a mark if the version is another one than before") {
   CHECK(found[0].text == "w8yd 2.0, before 1.0");
 }
 
-TEST_CASE("equal marks are one, those of other lists are omitted, and the newest 256 are kept") {
+TEST_CASE("equal marks become one, marks of other lists are omitted, and the newest 256 are kept") {
   Series f;
   store::FleetMarks marks(f.client.client(), "w8y-fleet");
   using Kind = view::StatisticsMark::Kind;

@@ -30,7 +30,7 @@ TEST_CASE("the name of a list needs a hash tag if Redis is a cluster") {
   CHECK(errors_in(cluster + "[lists.\"{mix}\"" + schedule).empty());
 }
 
-TEST_CASE("if Redis is a cluster, the key prefix needs a hash tag, and not the name") {
+TEST_CASE("if Redis is a cluster, the key prefix needs a hash tag, but the name does not") {
   const auto errors = [](const std::string& name, const std::string& prefix) {
     return errors_in("[redis]\nurl = \"redis+cluster://a,b\"\n[lists.\"" + name +
                      "\"]\nsource = \"schedule\"\nqueues = \"A\"\ncommand = [\"true\"]\n"

@@ -213,8 +213,7 @@ TEST_CASE(
   CHECK(bench.errors == std::vector<std::string>{"WRONGTYPE", ""});
 }
 
-TEST_CASE(
-    "a list that another list of its key prefix relieves stops dispatching, and returns at once") {
+TEST_CASE("a list stops dispatching while another list with its key prefix dispatches") {
   Bench bench;
   bench.timeline->put_on_timeline(10ms);
   bench.timeline->put_on_timeline(100ms);

@@ -125,7 +125,7 @@ TEST_CASE("statistics that are never drained use memory for the last 60 minutes 
   CHECK(all.front().count.minute == 140);
 }
 
-TEST_CASE("a bucket is read as Redis has it") {
+TEST_CASE("a bucket is parsed from its text in Redis") {
   const auto bucket = view::read_bucket("29000000 5 2 40:5 -");
   REQUIRE(bucket.has_value());
   CHECK(bucket->at == std::chrono::minutes(29'000'000));
@@ -151,7 +151,7 @@ TEST_CASE("a mark is read as it was written, also with a list of any bytes") {
   CHECK_FALSE(view::read_mark(R"({"at_ms":1,"kind":"other"})").has_value());
 }
 
-TEST_CASE("the JSON of statistics has no percentiles where nothing is known") {
+TEST_CASE("the JSON of statistics omits unknown percentiles") {
   view::Statistics statistics;
   statistics.now = 90s;
   statistics.buckets = {*view::read_bucket("0 2 1 40:2 -"), *view::read_bucket("1 0 0 - -")};

@@ -62,7 +62,7 @@ TEST_CASE("unchanged lists of a reloaded config keep their list config objects")
   CHECK(after.lists.at("c")->prefix == "c");
 }
 
-TEST_CASE("a list whose neighbour on the key prefix changes has no line in the plan, but differs") {
+TEST_CASE("a list that differs only in settings derived from other lists has no line in the plan") {
   const auto config = [](const char* queues) {
     const std::string list =
         "source = \"schedule\"\ncommand = [\"x\", \"{}\"]\nkey_prefix = \"bike\"\n";
