@@ -84,7 +84,7 @@ complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved breaker_open paused quiet probing ineligible disabled draining' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'Refresh after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Quarantine its item'
-complete -c w8yctl -n '__fish_seen_subcommand_from statistics' -l day -d 'The last day instead of the last hour'
+complete -c w8yctl -n '__fish_seen_subcommand_from statistics' -l day -d 'Show the last day instead of the last hour'
 complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l release -d 'Release the items of a group'
 complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l quarantine -d 'Quarantine the items of a group'
 complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l retry -d 'Queue the stalled jobs of a group again'

@@ -66,7 +66,7 @@ class ShowStatistics final : public Command {
  public:
   void declare(Arguments& words) override {
     declare_prefix_or_none(words, "A list (default: all lists of the fleet together)", prefix_);
-    words.flag("--day", "The last day instead of the last hour", day_);
+    words.flag("--day", "Show the last day instead of the last hour", day_);
   }
 
   int run(const Options& options, Context& context) override {
