@@ -234,7 +234,7 @@ async function put(where, name, key, body, keys) {
 function linesOf(text, what) {
   const lines = (text || '').split(/\r?\n/).filter(Boolean);
   if (!lines.length) throw new Error(`There is no ${what}. Enter one on each line.`);
-  if (lines.length > MOST) throw new Error(`These are ${number(lines.length)} lines. At most ${number(MOST)} are possible at once.`);
+  if (lines.length > MOST) throw new Error(`Too many lines: ${number(lines.length)}. Enter at most ${number(MOST)}.`);
   return lines;
 }
 
