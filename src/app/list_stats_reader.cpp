@@ -27,7 +27,7 @@ constexpr std::size_t jobs_per_round = 50'000;
 /// Maximum duration of a round, so that a slow Redis does not delay the other lists.
 constexpr Duration statuses_time = std::chrono::seconds(3);
 
-/// Maximum number of due jobs whose queues are examined, which takes about 1 ms of Redis's time.
+/// Maximum number of due jobs whose queues are examined, which needs about 1 ms of Redis.
 constexpr const char* max_due_examined = "1000";
 
 std::uint64_t number_of(const redis::Reply& reply) {

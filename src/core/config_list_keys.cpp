@@ -98,7 +98,7 @@ void read_queues(const ConfigValue& value, ListConfig& rule) {
   rule.schedule().queues = std::move(codes);
 }
 
-/// A final ':' makes no difference, as in the name of a list.
+/// Reads a key prefix. A final ':' is ignored, as in the name of a list.
 void read_key_prefix(const ConfigValue& value, ListConfig& rule) {
   std::string prefix;
   if (!value.text(prefix, "a key prefix, such as \"redbike\"")) return;

@@ -14,7 +14,7 @@ namespace w8y {
 
 /// Counts durations in bins whose bounds grow by a factor of the fourth root of 2, from 1 ms to
 /// more than a day. Only bins with a count use memory: most lists have few. A parsed histogram may
-/// have wider bins, which count 2, 4 or more of these bins (src/store/lua/series_add.lua).
+/// have wider bins, each in place of 2, 4 or more of these bins (src/store/lua/series_add.lua).
 class DurationBins {
  public:
   /// Index of the bin of durations that are longer than the bounds of all others.

@@ -9,7 +9,7 @@ namespace w8y::verbs {
 
 namespace {
 
-/// Jobs whose names are read, and jobs per call, which takes about 1 ms of Redis's time.
+/// Maximum number of jobs to examine, and number of jobs per call, which needs about 1 ms of Redis.
 constexpr std::size_t max_examined = 20'000;
 constexpr const char* jobs_at_once = "1000";
 

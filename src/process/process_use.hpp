@@ -7,8 +7,8 @@
 
 namespace w8y::process {
 
-/// Returns the CPU time of a process and of its children that have ended, and the peak of its
-/// memory. Empty values if the process does not exist.
+/// Returns the CPU time of a process and of its children that have ended, and its peak memory.
+/// The values are empty if the process does not exist.
 ResourceUse process_use(pid_t pid);
 
 }  // namespace w8y::process

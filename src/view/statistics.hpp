@@ -14,7 +14,7 @@
 
 namespace w8y::view {
 
-/// Time that statistics cover, and its buckets. Lengths in minutes.
+/// Period of statistics, divided into buckets. `length`: of a bucket, in minutes.
 struct Span {
   const char* name;
   char field;  ///< first character of the buckets' fields in Redis
@@ -34,7 +34,7 @@ struct StatisticsBucket {
   /// Adds the counts of another bucket.
   void add(const StatisticsBucket& more);
 };
-/// Parses a bucket as Redis has it. nullopt: invalid.
+/// Parses the text of a bucket in Redis. nullopt: invalid.
 std::optional<StatisticsBucket> read_bucket(std::string_view text);
 
 /// Event that may explain a change of the statistics.

@@ -154,7 +154,7 @@ struct SettleCall {
 };
 
 /// Deletes failures and quarantines of items that are no longer in their list, and finds lists with
-/// interrupted runs: a number of entries of each, chosen at random.
+/// interrupted runs. Examines a part of the entries of each list, chosen at random.
 struct SweepCall {
   std::vector<CircularKeys> lists;
   /// Maximum number of entries of one hash in one call.
