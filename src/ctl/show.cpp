@@ -3,6 +3,7 @@
 #include <iostream>
 #include <optional>
 
+#include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/number.hpp"
@@ -123,7 +124,8 @@ class Show final : public Command {
       if (!matches.settled()) FleetAccess(options, context).add_runs(matches);
       if (!matches.settled()) matches.add_held(query);
     }
-    const verbs::FoundRun& found = matches.only();
+    verbs::FoundRun found = matches.only();
+    if (found.active && !found.finished && !found.active->used.cpu) add_use(context, *found.active);
     if (options.json) {
       print_json(found.finished ? view::to_json(*found.finished)
                  : found.active ? view::to_json(*found.active)
@@ -139,6 +141,13 @@ class Show final : public Command {
   }
 
  private:
+  /// Adds the resource use of a run, if the w8yd of this host replies. Its status has none.
+  static void add_use(Context& context, view::RunView& run) {
+    const std::string id(std::string_view(run.status.run));
+    const auto answer = context.try_request(api::endpoints::run.target({id}));
+    if (const auto used = answer ? view::read_run(*answer) : std::nullopt) run.used = used->used;
+  }
+
   std::string run_;
   std::optional<std::string> list_;
 };
