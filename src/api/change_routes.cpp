@@ -11,6 +11,7 @@
 #include "core/json_object.hpp"
 #include "operator/changes.hpp"
 #include "operator/error_changes.hpp"
+#include "operator/item_changes.hpp"
 #include "operator/lists.hpp"
 #include "operator/stored.hpp"
 #include "view/list_view.hpp"
@@ -61,6 +62,24 @@ std::string change_errors(const Routes& routes, verbs::GroupChange change, Query
   json.put("too_long", all.too_long);
   json.put("complete", all.complete);
   return json.finish();
+}
+
+/// Starts a run on this host, and then records the operator.
+void run_item(const Routes& routes, const http::HttpRequest& request,
+              const http::HttpReplyPtr& reply) {
+  const auto started = [routes, reply, list = request.path[3], item = request.path[5],
+                        by = by_of(request, routes)](const CommandResult& result) {
+    if (result.kind != CommandResult::Kind::done) return reply->send(result_response(result));
+    routes.queries.run(
+        [list, item, by](QueryContext& query) {
+          query.by = by;
+          verbs::record_change(query, list, "started", item);
+          return http::HttpResponse{};
+        },
+        [reply, result](const http::HttpResponse&) { reply->send(result_response(result)); },
+        reply->trusted());
+  };
+  routes.control.run_item(request.path[3], request.path[5], started);
 }
 
 void add_list_changes(const Routes& routes) {
@@ -126,9 +145,11 @@ void add_item_changes(const Routes& routes) {
                                                  const http::HttpReplyPtr& reply) {
     if (const std::string text = routes.control.status().format_conflict; !text.empty())
       return reply->send(http::error_response(conflict, text));
-    routes.control.run_item(request.path[3], request.path[5], [reply](const CommandResult& result) {
-      reply->send(result_response(result));
-    });
+    try {
+      run_item(routes, request, reply);
+    } catch (const verbs::QueryError& refusal) {
+      reply->send(http::error_response(refusal.status(), refusal.what()));
+    }
   });
 }
 

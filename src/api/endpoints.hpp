@@ -108,15 +108,15 @@ inline constexpr Endpoint run_item{"POST", "/api/v1/lists/*/items/*/run"};
 inline constexpr std::size_t max_long_body = std::size_t{1} << 20;
 inline constexpr Endpoint add_items{
     "POST", "/api/v1/lists/*/items", {}, Endpoint::Others::refused, max_long_body};
-inline constexpr Endpoint remove_item{"DELETE", "/api/v1/lists/*/items/*"};
+inline constexpr Endpoint remove_item{"DELETE", "/api/v1/lists/*/items/*", {"by"}};
 inline constexpr Endpoint put_jobs{
     "POST", "/api/v1/feeds/*/jobs", {}, Endpoint::Others::refused, max_long_body};
 inline constexpr Endpoint job{"GET", "/api/v1/feeds/*/jobs/*", {"wait"}};
-inline constexpr Endpoint retract_job{"DELETE", "/api/v1/feeds/*/jobs/*"};
+inline constexpr Endpoint retract_job{"DELETE", "/api/v1/feeds/*/jobs/*", {"by"}};
 inline constexpr Endpoint retry_job{"POST", "/api/v1/feeds/*/jobs/*/retry"};
 inline constexpr Endpoint set_schedule{
     "PUT", "/api/v1/schedules/*/*", {}, Endpoint::Others::refused, max_long_body};
 inline constexpr Endpoint schedule_job{"GET", "/api/v1/schedules/*/*"};
-inline constexpr Endpoint unset_schedule{"DELETE", "/api/v1/schedules/*/*"};
+inline constexpr Endpoint unset_schedule{"DELETE", "/api/v1/schedules/*/*", {"by"}};
 
 }  // namespace w8y::api::endpoints

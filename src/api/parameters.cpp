@@ -119,6 +119,14 @@ std::string by_in(const JsonFields& body, const Routes& routes) {
   return by.empty() ? "the status API of " + routes.control.status().host : by;
 }
 
+std::string by_of(const http::HttpRequest& request, const Routes& routes) {
+  if (std::string by = text_of(request, "by"); !by.empty()) return by;
+  constexpr std::size_t max_body = std::size_t{16} << 10;
+  auto body = JsonFields::parse(request.body, max_body);
+  if (!body) body = JsonFields::parse("{}");
+  return by_in(*body, routes);
+}
+
 std::string error_in(const http::HttpResponse& answer) {
   const auto body = JsonFields::parse(answer.body);
   return body ? body->text("error") : std::string();

@@ -39,6 +39,8 @@ std::string text_in(const view::JsonFields& body, const char* name);
 bool flag_in(const view::JsonFields& body, const char* name);
 /// Returns the operator of a change: the member "by", otherwise the status API of this host.
 std::string by_in(const view::JsonFields& body, const Routes& routes);
+/// The same for a request that has ?by=, or a body of any form; a long body is not parsed.
+std::string by_of(const http::HttpRequest& request, const Routes& routes);
 /// Parses a duration such as "10m".
 std::optional<Duration> duration_in(const view::JsonFields& body, const char* name);
 

@@ -112,7 +112,7 @@ std::string retract_job(QueryContext& query, const http::HttpRequest& request) {
   const std::string &feed = request.path[3], &id = request.path[5];
   verbs::check_feed_tag(query, feed);
   const auto done = verbs::write(query, [&] {
-    return verbs::JobFeed({query.redis, query.cluster()}, feed)
+    return verbs::JobFeed({query.redis, query.cluster(), query.by}, feed)
         .change(verbs::JobChange::retract, {id});
   });
   if (!done.front().done)
@@ -124,7 +124,7 @@ std::string retry_job(QueryContext& query, const http::HttpRequest& request) {
   static_cast<void>(body_of(request, {"by"}));
   const std::string &feed = request.path[3], &id = request.path[5];
   verbs::check_feed_tag(query, feed);
-  verbs::JobFeed jobs({query.redis, query.cluster()}, feed);
+  verbs::JobFeed jobs({query.redis, query.cluster(), query.by}, feed);
   const auto done = verbs::write(query, [&] { return jobs.change(verbs::JobChange::retry, {id}); });
   if (done.front().done) return changed_json("queued again", "feed", feed, "id", id);
   if (jobs.find(id) == verbs::JobFeed::Whereabouts::gone)

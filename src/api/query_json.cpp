@@ -85,6 +85,9 @@ std::string item_json(const std::string& list, const verbs::ItemDetail& found) {
   json.put_json("runs", core::json_array(found.runs, [](const view::RunRecord& run) {
                   return view::to_json(run);
                 }));
+  json.put_json("changes", core::json_array(found.changes, [](const view::ItemChange& change) {
+                  return view::to_json(change);
+                }));
   return json.finish();
 }
 

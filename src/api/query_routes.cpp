@@ -42,19 +42,22 @@ void refuse_in_conflict(const Routes& routes) {
 
 void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question) {
   const bool changes = endpoint.method != std::string_view("GET");
-  routes.router.on(
-      endpoint, [routes, &queries = routes.queries, changes, question = std::move(question)](
-                    const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-        try {
-          if (changes) refuse_in_conflict(routes);
-          queries.run([query = question(request)](
-                          QueryContext& context) { return json_response(200, query(context)); },
-                      [reply](http::HttpResponse answer) { reply->send(std::move(answer)); },
-                      reply->trusted());
-        } catch (const verbs::QueryError& refusal) {
-          reply->send(http::error_response(refusal.status(), refusal.what()));
-        }
-      });
+  routes.router.on(endpoint, [routes, &queries = routes.queries, changes,
+                              question = std::move(question)](const http::HttpRequest& request,
+                                                              const http::HttpReplyPtr& reply) {
+    try {
+      if (changes) refuse_in_conflict(routes);
+      queries.run(
+          [query = question(request),
+           by = changes ? by_of(request, routes) : std::string()](QueryContext& context) {
+            context.by = by;
+            return json_response(200, query(context));
+          },
+          [reply](http::HttpResponse answer) { reply->send(std::move(answer)); }, reply->trusted());
+    } catch (const verbs::QueryError& refusal) {
+      reply->send(http::error_response(refusal.status(), refusal.what()));
+    }
+  });
 }
 
 void add_queries(const Routes& routes) {

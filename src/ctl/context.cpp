@@ -16,6 +16,7 @@
 #include "core/number.hpp"
 #include "core/units.hpp"
 #include "ctl/failure.hpp"
+#include "ctl/operator_name.hpp"
 #include "ctl/text.hpp"
 #include "operator/fleet.hpp"
 #include "operator/lists.hpp"
@@ -273,7 +274,8 @@ verbs::QueryContext Context::query_items(const std::string& list) {
 
 verbs::QueryContext Context::query() {
   verbs::Connection& at = connection();
-  return {at.redis(), at.reach(), lists(), fleet(), options_.lock_key};
+  return {at.redis(), at.reach(),        lists(),
+          fleet(),    options_.lock_key, options_.changes ? operator_name() : std::string()};
 }
 
 }  // namespace w8y::ctl

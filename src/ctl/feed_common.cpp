@@ -14,6 +14,7 @@
 #include "core/item.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/item_stream.hpp"
+#include "ctl/operator_name.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
 #include "operator/job_feeds.hpp"
@@ -169,7 +170,9 @@ std::string FeedCommand::bytes_of(std::string&& word) const {
 }
 
 verbs::FeedServer FeedCommand::server(Context& context) const {
-  return verbs::feed_server(context.connection(), feed_);
+  verbs::FeedServer server = verbs::feed_server(context.connection(), feed_);
+  server.by = operator_name();
+  return server;
 }
 
 // ---- items

@@ -14,6 +14,7 @@
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
 #include "operator/changes.hpp"
+#include "operator/item_changes.hpp"
 #include "operator/lists.hpp"
 #include "operator/run_job.hpp"
 #include "view/host_view.hpp"
@@ -63,7 +64,7 @@ class RunItem final : public Command {
     verbs::check_known(query, prefix_);
     const SourceKind kind = verbs::find_kind(query, prefix_).value_or(SourceKind::circular);
     if (kind == SourceKind::circular && next_) return move_first(options, query);
-    if (kind == SourceKind::circular) return run_item(options, context);
+    if (kind == SourceKind::circular) return run_item(options, context, query);
     if (kind == SourceKind::schedule && next_)
       throw Failure(refused, escape_text(prefix_) +
                                  " is a schedule, whose queues keep their order; omit --next to "
@@ -72,14 +73,14 @@ class RunItem final : public Command {
     const verbs::RunJobResult done =
         kind == SourceKind::schedule
             ? verbs::run_schedule_job(query, prefix_, job)
-            : verbs::run_feed_job(query.redis, query.cluster(), prefix_, job);
+            : verbs::run_feed_job({query.redis, query.cluster(), query.by}, prefix_, job);
     if (done.result != verbs::RunJobResult::Result::done) throw Failure(refused, done.text);
     print(options, done.text, {}, {});
     return ctl::done;
   }
 
  private:
-  int run_item(const Options& options, Context& context) {
+  int run_item(const Options& options, Context& context, verbs::QueryContext& query) {
     FleetAccess fleet(options, context);
     const auto status = context.try_request(api::endpoints::status_of_host());
     const std::string here = status ? view::read_host(*status).host_id : "";
@@ -92,6 +93,7 @@ class RunItem final : public Command {
       if (const auto why = request(options, fleet, runner)) {
         others.push_back(escape_text(runner.host) + ": " + *why);
       } else {
+        verbs::record_change(query, prefix_, "started", item_.items.front());
         return done;
       }
     others.push_back("to make it the next to be claimed: w8yctl run --next " +

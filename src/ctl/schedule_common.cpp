@@ -14,6 +14,7 @@
 #include "core/text.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/failure.hpp"
+#include "ctl/operator_name.hpp"
 #include "ctl/values.hpp"
 #include "operator/schedule_hosts.hpp"
 
@@ -26,7 +27,8 @@ void declare_schedules(Arguments& words, Options& options) {
 }
 
 verbs::ScheduleChanges schedules_of(const Options& options, Context& context) {
-  return verbs::schedule_changes(context.connection(), options.schedule_prefix);
+  return verbs::schedule_changes(context.connection(), options.schedule_prefix,
+                                 options.changes ? operator_name() : std::string());
 }
 
 verbs::UnixSeconds unix_time_of(const char* option, const std::string& text) {

@@ -6,6 +6,7 @@
 
 #include "core/escape.hpp"
 #include "operator/circular_items.hpp"
+#include "operator/item_changes.hpp"
 #include "operator/job_feeds.hpp"
 #include "operator/key_names.hpp"
 #include "operator/key_prefixes.hpp"
@@ -137,7 +138,8 @@ void check_can_rerun(QueryContext& query, const std::string& list, const std::ve
 }
 
 ChangedItem changed(const DisplayItem& item, store::AddedAs how) {
-  return {item, how == store::AddedAs::added ? "added" : "in the list already; skipped"};
+  if (how == store::AddedAs::added) return {item, "added"};
+  return {item, "in the list already; skipped", true, true};
 }
 
 /// `copies`: number of removed copies.
@@ -157,6 +159,22 @@ std::vector<ChangedItem> all_changed(const std::vector<Item>& items, const std::
   for (std::size_t i = 0; i < items.size(); ++i)
     all.push_back(changed(DisplayItem(items[i]), how[i]));
   return all;
+}
+
+/// Records the items that were changed, and returns the results.
+std::vector<ChangedItem> recorded(QueryContext& query, const std::string& list,
+                                  const view::ItemChange& change, std::vector<ChangedItem> all) {
+  std::vector<DisplayItem> items;
+  for (const ChangedItem& each : all)
+    if (each.done && !each.same) items.push_back(each.item);
+  if (!items.empty() && !change.by.empty())
+    record_changes(query.redis, key_names(query, list).start(), change, items);
+  return all;
+}
+/// The same for a change without a reason, by the operator of the query.
+std::vector<ChangedItem> recorded(QueryContext& query, const std::string& list, const char* change,
+                                  std::vector<ChangedItem> all) {
+  return recorded(query, list, view::ItemChange{change, query.by, {}, {}}, std::move(all));
 }
 
 /// Returns the items in these states, without items of which only the beginning is known.
@@ -207,8 +225,10 @@ bool resume_list(QueryContext& query, const std::string& list) {
 
 std::vector<ChangedItem> add_items(QueryContext& query, const std::string& list,
                                    const std::vector<Item>& items, bool again) {
-  return all_changed(items,
-                     store::ItemChanges(query.redis, item_keys(query, list)).add(items, again));
+  return recorded(
+      query, list, "added",
+      all_changed(items,
+                  store::ItemChanges(query.redis, item_keys(query, list)).add(items, again)));
 }
 
 store::RecordedReply add_items(QueryContext& query, const std::string& list,
@@ -223,7 +243,9 @@ store::RecordedReply add_items(QueryContext& query, const std::string& list,
 
 std::vector<ChangedItem> remove_items(QueryContext& query, const std::string& list,
                                       const std::vector<Item>& items) {
-  return all_changed(items, store::ItemChanges(query.redis, item_keys(query, list)).remove(items));
+  return recorded(
+      query, list, "removed",
+      all_changed(items, store::ItemChanges(query.redis, item_keys(query, list)).remove(items)));
 }
 
 std::vector<ChangedItem> remove_all(QueryContext& query, const std::string& list,
@@ -233,25 +255,32 @@ std::vector<ChangedItem> remove_all(QueryContext& query, const std::string& list
   const std::vector<Item> items = items_in(query, keys, {state});
   auto all = all_changed(items, changes.remove(items, state));
   add_long(all, changes.change_long(store::ItemChanges::LongChange::remove, {state}), "removed");
-  return all;
+  return recorded(query, list, "removed", std::move(all));
 }
 
 std::vector<ChangedItem> quarantine_items(QueryContext& query, const std::string& list,
                                           const std::vector<Item>& items, const ChangeNote& note) {
   store::ItemChanges changes(query.redis, item_keys(query, list));
-  return all_changed(items, changes.quarantine(items, {{}, note.by, note.reason, note.now}));
+  return recorded(
+      query, list, view::ItemChange{"quarantined", note.by, note.reason, {}},
+      all_changed(items, changes.quarantine(items, {{}, note.by, note.reason, note.now})));
 }
 
 std::vector<ChangedItem> release_items(QueryContext& query, const std::string& list,
                                        const std::vector<Item>& items) {
-  return all_changed(items, store::ItemChanges(query.redis, item_keys(query, list)).release(items));
+  return recorded(
+      query, list, "released",
+      all_changed(items, store::ItemChanges(query.redis, item_keys(query, list)).release(items)));
 }
 
 ChangedItem move_first(QueryContext& query, const std::string& list, const Item& item) {
   const store::CircularKeys keys = item_keys(query, list);
   if (query.redis.call({"EXISTS", keys.paused}).number > 0)
     return {DisplayItem(item), "is not moved: the list is paused; resume it first", false};
-  return changed(DisplayItem(item), store::ItemChanges(query.redis, keys).move_first(item));
+  return recorded(
+             query, list, "moved first",
+             {changed(DisplayItem(item), store::ItemChanges(query.redis, keys).move_first(item))})
+      .front();
 }
 
 std::vector<ChangedItem> rerun_items(QueryContext& query, const std::string& list,
@@ -260,7 +289,7 @@ std::vector<ChangedItem> rerun_items(QueryContext& query, const std::string& lis
   store::ItemChanges changes(query.redis, circular_keys(query, list));
   std::vector<ChangedItem> all;
   for (const Item& item : items) all.push_back(changed(DisplayItem(item), changes.rerun(item)));
-  return all;
+  return recorded(query, list, "rerun", std::move(all));
 }
 
 std::vector<ChangedItem> release_all(QueryContext& query, const std::string& list,
@@ -277,14 +306,21 @@ std::vector<ChangedItem> release_all(QueryContext& query, const std::string& lis
   }
   auto all = all_changed(items, changes.release(items));
   add_long(all, changes.change_long(store::ItemChanges::LongChange::release, states), "released");
-  return all;
+  return recorded(query, list, "released", std::move(all));
 }
 
 void request_quarantine(QueryContext& query, const view::RunView& run, const ChangeNote& change) {
   const store::QuarantineNote note{{}, change.by, change.reason, change.now};
   const SourceKind kind = kind_with_items(query, run.list);
-  if (kind == SourceKind::schedule) return stop_job(query, run);
-  if (kind == SourceKind::job) return stall_job(query.redis, run);
+  const auto record = [&] {
+    record_changes(query.redis, key_names(query, run.list).start(),
+                   {"quarantined", change.by, change.reason, {}}, {run.status.item});
+  };
+  if (kind == SourceKind::schedule || kind == SourceKind::job) {
+    if (kind == SourceKind::schedule) stop_job(query, run);
+    if (kind == SourceKind::job) stall_job(query.redis, run);
+    return record();
+  }
   store::ItemChanges changes(query.redis, circular_keys(query, run.list));
   const DisplayItem& item = run.status.item;
   // w8yd reports only the start of a long item; the lock of the run identifies it.
@@ -294,6 +330,7 @@ void request_quarantine(QueryContext& query, const view::RunView& run, const Cha
   if (!done)
     throw QueryError(conflict, "item " + item_text(item) + " is not in the list " +
                                    escape_text(run.list) + " any more, and cannot be quarantined");
+  record();
 }
 
 }  // namespace w8y::verbs

@@ -15,7 +15,7 @@ namespace {
 std::vector<ChangedItem> retry_jobs(QueryContext& query, const std::string& list,
                                     const std::vector<Item>& items) {
   const auto retried =
-      JobFeed({query.redis, query.cluster()}, list).change(JobChange::retry, items);
+      JobFeed({query.redis, query.cluster(), query.by}, list).change(JobChange::retry, items);
   std::vector<ChangedItem> changed;
   for (std::size_t i = 0; i < items.size(); ++i)
     changed.push_back({DisplayItem(items[i]), retried[i].done ? "queued again" : "is not stalled",

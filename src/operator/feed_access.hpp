@@ -41,6 +41,7 @@ class FeedMissing : public FeedRefused {
 struct FeedServer {
   redis::SyncClient& client;
   bool is_cluster = false;
+  std::string by = {};  ///< operator, as in QueryContext
 };
 
 /// In a cluster, refuses a feed that has no hash tag with 400.
@@ -90,6 +91,7 @@ class FeedAccess {
 
   [[nodiscard]] redis::SyncClient& client() const { return at_.client; }
   [[nodiscard]] bool in_cluster() const { return at_.is_cluster; }
+  [[nodiscard]] const std::string& by() const { return at_.by; }
 
  private:
   void range(const char* range, const EachId& each);

@@ -8,6 +8,7 @@
 #include "operator/circular_items.hpp"
 #include "operator/cursor.hpp"
 #include "operator/feed_jobs.hpp"
+#include "operator/item_changes.hpp"
 #include "operator/job_total.hpp"
 #include "operator/key_pages.hpp"
 #include "operator/lists.hpp"
@@ -270,6 +271,7 @@ ItemDetail show_item(QueryContext& query, const std::string& list, const Item& n
   const KeyNames names = key_names(query, list);
   if (found.kind == SourceKind::schedule) found.key_prefix = names.prefix;
   found.runs = runs_of_item(query.redis, names, name);
+  found.changes = read_changes(query.redis, names, DisplayItem(name));
   return found;
 }
 

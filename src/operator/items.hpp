@@ -9,6 +9,7 @@
 #include "core/item.hpp"
 #include "operator/query_context.hpp"
 #include "operator/runs.hpp"
+#include "view/item_change.hpp"
 #include "view/item_view.hpp"
 #include "view/run_record.hpp"
 
@@ -45,7 +46,8 @@ struct ItemDetail {
   SourceKind kind = SourceKind::circular;
   view::ItemView item;                ///< a job of a schedule: with its schedule and next times
   std::vector<view::RunRecord> runs;  ///< the newest runs
-  std::string key_prefix = {};        ///< of a schedule
+  std::vector<view::ItemChange> changes = {};  ///< the newest changes by operators
+  std::string key_prefix = {};                 ///< of a schedule
 };
 
 /// Reads one item of the list named `list`. Throws QueryError.

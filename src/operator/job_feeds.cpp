@@ -7,6 +7,7 @@
 #include "core/run_id.hpp"
 #include "operator/feed_directory.hpp"
 #include "operator/feed_jobs.hpp"
+#include "operator/item_changes.hpp"
 #include "operator/random_ids.hpp"
 #include "operator/runs.hpp"
 #include "operator/stored.hpp"
@@ -23,6 +24,9 @@ namespace {
 constexpr const char* max_item_bytes = "100000000";
 
 constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "retract", "next"};
+/// The same, as the record of changes has them.
+constexpr std::array records_of_changes = {"finished", "cancelled", "stalled",
+                                           "retried",  "retracted", "moved first"};
 
 }  // namespace
 
@@ -90,14 +94,29 @@ std::vector<JobFeed::Done> JobFeed::change(const char* what, const std::vector<s
   return done;
 }
 
+/// Records the jobs that were changed.
+template <class Changed>
+void JobFeed::record(const char* change, const std::vector<std::string>& ids,
+                     const std::vector<Changed>& changed, const std::string& reason) {
+  std::vector<DisplayItem> jobs;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (changed[i].done) jobs.emplace_back(ids[i]);
+  record_changes(client(), KeyNames(keys().feed).start(), {change, by(), reason, {}}, jobs);
+}
+
 std::vector<JobFeed::Done> JobFeed::change(JobChange what, const std::vector<std::string>& ids) {
-  return change(names_of_changes.at(static_cast<std::size_t>(what)), ids, {}, {});
+  const auto number = static_cast<std::size_t>(what);
+  std::vector<Done> done = change(names_of_changes.at(number), ids, {}, {});
+  record(records_of_changes.at(number), ids, done, {});
+  return done;
 }
 
 JobFeed::Done JobFeed::finish(const std::string& id, const std::optional<std::string>& result) {
-  return change("finish", {id}, result ? keys().finish_channel : std::string(),
-                result.value_or(std::string()))
-      .front();
+  const std::vector<Done> done =
+      change("finish", {id}, result ? keys().finish_channel : std::string(),
+             result.value_or(std::string()));
+  record("finished", {id}, done, {});
+  return done.front();
 }
 
 redis::Command JobFeed::keys_of_put() const {
@@ -219,6 +238,7 @@ JobFeed::ReturnResult JobFeed::end_claims(const char* how, const std::vector<std
     first += count;
   }
   result.jobs.resize(ids.size());
+  record(std::string_view(how) == "fail" ? "failed" : "requeued", ids, result.jobs, failure.reason);
   return result;
 }
 

@@ -146,6 +146,9 @@ class JobFeed : public QueueFeed {
  private:
   [[nodiscard]] redis::Command keys_of_put() const;
   [[nodiscard]] std::optional<KeptResult> stall_cause(const std::string& id);
+  template <class Changed>
+  void record(const char* change, const std::vector<std::string>& ids,
+              const std::vector<Changed>& changed, const std::string& reason);
   std::vector<Done> change(const char* what, const std::vector<std::string>& ids,
                            const std::string& channel, const std::string& result);
   ReturnResult end_claims(const char* how, const std::vector<std::string>& ids,

@@ -22,6 +22,7 @@ struct QueryContext {
   const KnownLists* lists;            ///< nullptr: the lists are not known
   std::string fleet;                  ///< name of the fleet
   std::string lock_key = {};          ///< overrides that of circular lists; empty: no override
+  std::string by = {};                ///< operator, for the record of changes; empty: no record
   /// Set while a change is in flight (write()). nullptr: the caller does not need it.
   std::atomic<bool>* in_doubt = nullptr;
 

@@ -28,7 +28,7 @@ RunJobResult run_schedule_job(const QueryContext& query, const std::string& list
     return {Result::not_found, "the job " + name + " belongs to the list " +
                                    escape_text(other->list) + "; to run it: w8yctl run " +
                                    escape_text(other->list) + " " + name};
-  switch (ScheduleChanges(query.redis, of.keys).run_now(job)) {
+  switch (ScheduleChanges(query.redis, of.keys, query.by).run_now(job)) {
     case RunNow::entered:
       return {Result::done, name + " is in the queue " + escape_text(code_of(job)) + " now"};
     case RunNow::running:
@@ -50,12 +50,12 @@ RunJobResult run_schedule_job(const QueryContext& query, const std::string& list
                                  "; to set one: " + way + " set"};
 }
 
-RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::string& feed,
-                          const std::string& id) {
+RunJobResult run_feed_job(const FeedServer& at, const std::string& feed, const std::string& id) {
   const std::string name = escape_text(id);
   const store::FeedKeys keys(feed);
-  if (client.call({"EXISTS", keys.paused}).number > 0) return {Result::refused, paused_text(feed)};
-  JobFeed jobs({client, cluster}, feed);
+  if (at.client.call({"EXISTS", keys.paused}).number > 0)
+    return {Result::refused, paused_text(feed)};
+  JobFeed jobs(at, feed);
   if (jobs.change(JobChange::next, {id}).front().done)
     return {Result::done, name + " is the next to be claimed"};
   switch (jobs.find(id)) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "operator/feed_access.hpp"
 #include "operator/query_context.hpp"
 #include "redis/sync.hpp"
 
@@ -18,7 +19,6 @@ struct RunJobResult {
 RunJobResult run_schedule_job(const QueryContext& query, const std::string& list,
                               const std::string& job);
 /// Makes a queued job the next to be claimed. Throws redis::RedisError.
-RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::string& feed,
-                          const std::string& id);
+RunJobResult run_feed_job(const FeedServer& at, const std::string& feed, const std::string& id);
 
 }  // namespace w8y::verbs

@@ -5,6 +5,7 @@
 
 #include "core/escape.hpp"
 #include "core/number.hpp"
+#include "operator/item_changes.hpp"
 #include "operator/query_context.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/scripts.hpp"
@@ -81,10 +82,19 @@ redis::ReplyCopy ScheduleChanges::send(const std::vector<SetJob>& changes,
       arguments);
 }
 
+void ScheduleChanges::record(const char* change, const std::vector<DisplayItem>& jobs) {
+  // The names of these keys start with the key prefix of the schedule.
+  const std::string start = keys_.due.substr(0, keys_.due.size() - std::string_view("due").size());
+  record_changes(client_, start, {change, by_, {}, {}}, jobs);
+}
+
 void ScheduleChanges::set(const std::vector<SetJob>& changes) {
   std::vector<Sent> all(changes.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i].place = i;
   send(changes, all);
+  std::vector<DisplayItem> jobs;
+  for (const SetJob& change : changes) jobs.emplace_back(change.job);
+  record("set", jobs);
 }
 
 std::vector<std::size_t> ScheduleChanges::set_keeping_valid(const std::vector<SetJob>& changes,
@@ -108,18 +118,24 @@ std::vector<std::size_t> ScheduleChanges::set_keeping_valid(const std::vector<Se
     sent = std::move(again);
   }
   std::sort(kept.begin(), kept.end());
+  std::vector<DisplayItem> jobs;
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    if (!std::binary_search(kept.begin(), kept.end(), i)) jobs.emplace_back(changes[i].job);
+  record("set", jobs);
   return kept;
 }
 
 bool ScheduleChanges::unset(const Job& job) {
   const std::string queue = keys_.queue(code_of(job));
   const std::string members = keys_.members(code_of(job));
-  return client_
-             .run(scripts::schedule_unset,
-                  {keys_.schedules, keys_.statuses, keys_.timeline, keys_.failures, queue, members,
-                   keys_.due, keys_.jitter},
-                  {keys_.work_prefix, job})
-             .number == 1;
+  const bool done = client_
+                        .run(scripts::schedule_unset,
+                             {keys_.schedules, keys_.statuses, keys_.timeline, keys_.failures,
+                              queue, members, keys_.due, keys_.jitter},
+                             {keys_.work_prefix, job})
+                        .number == 1;
+  if (done) record("unset", {DisplayItem(job)});
+  return done;
 }
 
 RunNow ScheduleChanges::run_now(const Job& job) {
@@ -129,7 +145,10 @@ RunNow ScheduleChanges::run_now(const Job& job) {
                {keys_.schedules, keys_.statuses, keys_.timeline, keys_.control, keys_.paused},
                {keys_.work_prefix, keys_.wake, job})
           .text;
-  if (said == "entered") return RunNow::entered;
+  if (said == "entered") {
+    record("started", {DisplayItem(job)});
+    return RunNow::entered;
+  }
   if (said == "running") return RunNow::running;
   if (said == "queued") return RunNow::queued;
   if (said == "halted") return RunNow::halted;
@@ -207,9 +226,9 @@ DispatchReply ScheduleChanges::dispatch(const DispatchCall& call) {
       client_.run(scripts::schedule_dispatch, words.keys(), words.arguments()));
 }
 
-ScheduleChanges schedule_changes(Connection& at, const std::string& prefix) {
+ScheduleChanges schedule_changes(Connection& at, const std::string& prefix, std::string by) {
   check_hash_tag(at.reach(), "prefix", prefix, "-k '{redbike}'");
-  return {at.redis(), ScheduleKeys(prefix)};
+  return {at.redis(), ScheduleKeys(prefix), std::move(by)};
 }
 
 }  // namespace w8y::verbs

@@ -58,8 +58,9 @@ enum class RunNow { entered, running, queued, halted, paused, unknown, bad };
 /// Schedule in Redis. All functions throw redis::RedisError.
 class ScheduleChanges {
  public:
-  ScheduleChanges(redis::SyncClient& client, ScheduleKeys keys)
-      : client_(client), keys_(std::move(keys)) {}
+  /// `by`: operator, as in QueryContext.
+  ScheduleChanges(redis::SyncClient& client, ScheduleKeys keys, std::string by = {})
+      : client_(client), keys_(std::move(keys)), by_(std::move(by)) {}
 
   /// Returns the time of Redis's clock.
   UnixSeconds now();
@@ -103,12 +104,14 @@ class ScheduleChanges {
   };
   redis::ReplyCopy send(const std::vector<SetJob>& changes, const std::vector<Sent>& sent);
   Fields fields(const std::string& hash);
+  void record(const char* change, const std::vector<DisplayItem>& jobs);
 
   redis::SyncClient& client_;
   ScheduleKeys keys_;
+  std::string by_;
 };
 
 /// In a cluster, refuses a prefix that has no hash tag with 400.
-ScheduleChanges schedule_changes(Connection& at, const std::string& prefix);
+ScheduleChanges schedule_changes(Connection& at, const std::string& prefix, std::string by);
 
 }  // namespace w8y::verbs

@@ -41,7 +41,7 @@ ScheduleSet set_schedule(QueryContext& query, const std::string& name, const std
   check_hash_tag(query, name);
   check_job(job);
   const std::string schedule = stored(wanted);
-  ScheduleChanges changes(query.redis, schedule_keys(query, name));
+  ScheduleChanges changes(query.redis, schedule_keys(query, name), query.by);
   const UnixSeconds now = changes.now();
   Decision decision = decide(schedule, now);
   if (!decision.why_bad.empty())
@@ -60,7 +60,7 @@ ScheduleSet set_schedule(QueryContext& query, const std::string& name, const std
 bool unset_schedule(QueryContext& query, const std::string& name, const std::string& job) {
   check_hash_tag(query, name);
   const ScheduleKeys keys = schedule_keys(query, name);
-  return write(query, [&] { return ScheduleChanges(query.redis, keys).unset(job); });
+  return write(query, [&] { return ScheduleChanges(query.redis, keys, query.by).unset(job); });
 }
 
 }  // namespace w8y::verbs

@@ -8,6 +8,7 @@
 #include "operator/circular_items.hpp"
 #include "operator/feed_jobs.hpp"
 #include "operator/history.hpp"
+#include "operator/item_changes.hpp"
 #include "operator/lists.hpp"
 #include "operator/runs.hpp"
 #include "operator/schedule_jobs.hpp"
@@ -228,6 +229,9 @@ Why explain(QueryContext& query, const WhyQuestion& question) {
   add_run(item, question.replies);
   if (wants_failure(item)) read_failures(query, question, item);
   read_position(query, question, list, item);
+  const auto changes =
+      read_changes(query.redis, key_names(query, question.list), DisplayItem(*question.item), 1);
+  if (!changes.empty()) item.last_change = changes.front();
   return why_item(list, item);
 }
 

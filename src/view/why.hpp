@@ -22,6 +22,7 @@
 #include "core/pause.hpp"
 #include "view/fleet.hpp"
 #include "view/fleet_commands.hpp"
+#include "view/item_change.hpp"
 #include "view/item_view.hpp"
 #include "view/run_record.hpp"
 
@@ -87,6 +88,8 @@ struct WhyItem : view::ItemView {
   /// Failed runs before it, since the last success, newest first. Their `reason` ends in the same
   /// way.
   std::vector<view::RunRecord> earlier_failures;
+  /// Last change by an operator.
+  std::optional<view::ItemChange> last_change;
   /// Items or jobs that are claimed before a free or queued item; nullopt: not known.
   std::optional<std::size_t> ahead;
   bool ahead_estimated = false;

@@ -426,6 +426,7 @@ Why why_item(const WhyList& list, const WhyItem& item) {
     case SourceKind::gearman:
       break;
   }
+  for (WhySentence& each : core::last_change(list, item)) why.sentences.push_back(std::move(each));
   if (!is_passing(list, item)) return why;
   auto later = core::hindrances(list, item.queue);
   if (!later.empty())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <ctime>
 #include <utility>
 
@@ -71,6 +72,23 @@ std::string ended(std::string text) {
 
 WhySentence sentence(const char* kind, std::string text) {
   return {kind, std::move(text), {}, {}, {}};
+}
+
+std::vector<WhySentence> last_change(const WhyList& list, const WhyItem& item) {
+  constexpr std::string_view usual[] = {"added", "set"};
+  if (!item.last_change || item.last_change->change.empty() ||
+      std::ranges::count(usual, item.last_change->change) > 0 ||
+      (item.state == "quarantined" && item.last_change->change == "quarantined"))
+    return {};
+  const view::ItemChange& last = *item.last_change;
+  std::string text = escape(last.change) + " by " + escape(last.by);
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  text += " " + rough_duration(std::max(WallTime{0}, list.now - last.time)) + " ago";
+  if (!last.reason.empty()) text += ": " + escape(last.reason);
+  WhySentence told = sentence("changed", ended(std::move(text)));
+  told.texts = {{"change", last.change}, {"by", last.by}};
+  told.numbers["time_ms"] = last.time.count();
+  return {std::move(told)};
 }
 
 }  // namespace w8y::core

@@ -37,6 +37,9 @@ std::vector<WhySentence> hindrances(const WhyList& list, std::string_view queue 
 std::vector<WhySentence> elsewhere(const WhyList& list);
 /// Returns sentences about serving hosts that have reached a limit of their own.
 std::vector<WhySentence> limits_reached(const WhyList& list);
+/// Describes the last change of an operator. Empty if the state of the item names the operator, or
+/// if it was added or set.
+std::vector<WhySentence> last_change(const WhyList& list, const WhyItem& item);
 /// Returns when the list is polled next, if nothing prevents its runs.
 std::vector<WhySentence> turn_comes(const WhyList& list);
 

@@ -354,6 +354,19 @@ TEST_CASE("why: a queued job has the time to its claim") {
   CHECK(first(why) == "The job m1 of work is at position 3, behind 2 others; estimated wait 3s.");
 }
 
+TEST_CASE("why: an item has its last change by an operator") {
+  WhyItem one = item("free");
+  one.last_change = view::ItemChange{"released", "alice on web1", "it \033[1m works", now - 5min};
+  const Why why = why_item(list({host("alpha")}), one);
+  CHECK(why.sentences.back().kind == "changed");
+  CHECK(why.sentences.back().text == "Released by alice on web1 5m ago: it \\e[1m works.");
+  CHECK(why.sentences.back().texts.at("by") == "alice on web1");
+  // The reason of a quarantine names its operator.
+  one.state = "quarantined";
+  one.last_change->change = "quarantined";
+  CHECK(why_item(list({host("alpha")}), one).sentences.back().kind != "changed");
+}
+
 TEST_CASE("why: a stalled job has the failures after which it was stalled") {
   WhyItem job = item("stalled");
   job.failures = 3;
