@@ -1,6 +1,6 @@
 // Commands: a dialog describes the effect, then shows the result.
 import {v, patch, plain, number, count} from './dom.js';
-import {askForOrders, operator, ordersAre, path, send, setOperator, setToken, signOut, token, ApiError} from './api.js';
+import {askForOrders, operator, ordersAre, path, query, send, setOperator, setToken, signOut, token, ApiError} from './api.js';
 import {changed} from './store.js';
 
 const MOST = 1000; // items or jobs in a request
@@ -22,7 +22,7 @@ const ORDERS = {
   Release: [(of) => `Ends the delay or quarantine of ${of}, and resets the failures.`],
   Quarantine: [(of) => `Keeps ${of} from running until released. Active runs continue.`, {bad: true, fields: ['reason']}],
   Rerun: [(of) => `Runs ${of} again without a delay, after the active run if there is one.`],
-  'Run now': [(of) => `Runs ${of} now, ignoring a delay, on a host that serves the list.`, {nameless: true}],
+  'Run now': [(of) => `Runs ${of} now, ignoring a delay, on a host that serves the list.`],
   Retry: [(of) => `Returns ${of} to the queue, and resets the failures.`],
   Remove: [(of) => `Removes all copies of ${of}. Active runs continue.`, {bad: true, method: 'DELETE'}],
 };
@@ -45,8 +45,8 @@ export function itemsOrder(word, things, list, then, more) {
 }
 
 /**
- * Buttons of commands: [{word, what, path, fields, body, bad, then}]. `method`: default POST; `nameless`: the
- * request has no name of an operator; `send`: replaces the request; `line`: arguments of w8yctl for the same.
+ * Buttons of commands: [{word, what, path, fields, body, bad, then}]. `method`: default POST;
+ * `send`: replaces the request; `line`: arguments of w8yctl for the same.
  */
 export function actions(orders) {
   return ordersAre('yes') && orders.filter(Boolean).map(button);
@@ -143,7 +143,9 @@ function ask(order) {
 function request(order, values = {}) {
   const body = {...(order.body || {})};
   for (const name of order.fields || []) if (values[name]) body[name] = values[name];
-  if (operator() && !order.nameless) body.by = operator();
+  const by = operator();
+  if (order.method === 'DELETE') return send('DELETE', order.path + query({by}));
+  if (by) body.by = by;
   return send(order.method || 'POST', order.path, body);
 }
 
@@ -177,12 +179,12 @@ function forEach(things, order, more) {
         const one = order(thing);
         let text;
         try {
-          text = told(await request({...one, fields: more.fields}, values));
+          const answer = await request({...one, fields: more.fields}, values);
+          text = told(answer).replace(` ${answer.run}`, '');
         } catch (error) {
           if (error.status === 401 || !(error instanceof ApiError)) throw error;
-          text = `not changed: ${error.message}`;
+          text = `not changed: ${error.message.replace(`"${thing.name}": `, '').replace(`${thing.name}: `, '')}`;
         }
-        text = text.replaceAll(thing.name, '').replace(/^(not changed: )?: /, '$1');
         results.set(text, [...(results.get(text) || []), thing.name]);
         report(`${number(++ended)} of ${number(things.length)} …`);
       }

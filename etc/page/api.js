@@ -85,10 +85,9 @@ export async function askForOrders() {
 }
 
 export async function send(method, where, body, more = {}) {
-  const headers = {...more};
+  const headers = {...more, 'Content-Type': 'application/json'};
   if (token()) headers.Authorization = `Bearer ${token()}`;
-  if (method !== 'DELETE') headers['Content-Type'] = 'application/json';
-  return answerOf(await fetch(where, {method, headers, body: method === 'DELETE' ? undefined : JSON.stringify(body || {})}));
+  return answerOf(await fetch(where, {method, headers, body: JSON.stringify(body)}));
 }
 
 /** Polls while a view is open: {data, error, at}. Calls `tell` after each response. */

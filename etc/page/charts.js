@@ -155,6 +155,6 @@ export function times(key) {
   const button = (word, text) => v('button.b', {key: word, 'aria-pressed': String(span === word), onclick: () => setParam('span', word === 'hour' ? '' : word)}, text);
   return card('time', span === 'day' ? 'The last day' : 'The last hour',
     v('p.tools', button('hour', 'Last hour'), button('day', 'Last day'),
-      v('span.note', `${key ? 'This list' : 'All lists'} on all hosts${of.asked.at ? `, at ${time(of.asked.data.at_ms)}` : ''}`)),
+      v('span.note.scope', `${key ? 'This list' : 'All lists'} on all hosts${of.asked.at ? `, at ${time(of.asked.data.at_ms)}` : ''}`)),
     waiting(of.asked, 'Statistics') || charts(of, span), staleNote(of.asked));
 }

@@ -1,7 +1,7 @@
 // Failed runs, grouped by list and error message; and one group with its traceback, its runs and actions.
 import {
   v, plain, shown, nameLink, number, count, duration, time, when, bytesOf, textOfKey, changed, asking, now, ofList, param, setParam, path, query, Pages,
-  card, choice, code, crumb, facts, itemLink, logOutput, runLink, searchField, staleNote, store, tools, waiting} from './parts.js';
+  card, choice, code, crumb, facts, itemLink, logOutput, runLink, scope, searchField, staleNote, store, tools, waiting} from './parts.js';
 import {actions, itemOrder} from './actions.js';
 import {commands, word} from './commands.js';
 import {history} from './list.js';
@@ -78,7 +78,7 @@ function overview() {
   const {data} = open;
   const found = (data?.errors || []).filter((group) => fits(group, param('search').toLowerCase()));
   return [
-    v('div.head', v('h1', 'Errors'), v('span.sub', {role: 'status'}, data ? `${count(found.length, 'group')} of failed runs ${since() === 'all' ? 'in the history' : `in the last ${since()}`}${param('list') ? ` of ${plain(param('list'), 60)}` : ''}, as of ${time(open.at + store.skew)}` : '')),
+    v('div.head', v('h1', 'Errors'), scope(open), v('span.sub', {role: 'status'}, data ? `${count(found.length, 'group')} of failed runs ${since() === 'all' ? 'in the history' : `in the last ${since()}`}${param('list') ? ` of ${plain(param('list'), 60)}` : ''}` : '')),
     filters(),
     v('section.card', {'aria-label': 'Groups of errors'}, waiting(open, 'Errors') || (found.length ? v('ol.groups', found.map(groupView)) : v('p.none', 'No failed runs')),
       data?.omitted_groups > 0 && v('p.note', `${count(data.omitted_groups, 'further group')} with ${count(data.omitted_runs, 'run')}; choose a shorter time`),
@@ -102,7 +102,7 @@ function detail(key, id) {
   const all = orders(group, again);
   return [
     up,
-    v('div.head', v('h1.message', shown(message, 600)), v('div.act', actions(all))),
+    v('div.head', v('h1.message', shown(message, 600)), scope(open), v('div.act', actions(all))),
     v('div.grid.two',
       card('group', 'Failed runs', facts([
         ['List', nameLink(`#/lists/${key}`, textOfKey(key))],

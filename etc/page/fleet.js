@@ -1,6 +1,6 @@
 // Hosts by lists: runs of each, and ineligible lists with the reason.
 import {
-  v, plain, number, count, duration, time, now, rows as allLists, searchField, store, Slice, Sort, card, listLink, param, placesBar, state,
+  v, plain, number, count, duration, time, now, rows as allLists, searchField, store, Slice, Sort, card, listLink, param, placesBar, scope, state,
   table, tools, rowHead, path, query} from './parts.js';
 import {actions} from './actions.js';
 
@@ -63,7 +63,7 @@ export const fleet = {
     const known = order.of((told?.hosts || []).filter((host) => host.slots && (host.host || host.host_id).toLowerCase().includes(search)));
     const hosts = columns.of(known);
     const all = told?.hosts || [];
-    const head = [v('div.head', v('h1', 'Fleet'), told?.fleet && v('span.sub', plain(told.fleet, 60)), v('span.note', {role: 'status'}, search ? `${number(known.length)} of ${count(all.length, 'host')}` : count(all.length, 'host'))),
+    const head = [v('div.head', v('h1', 'Fleet'), told?.fleet && v('span.sub', plain(told.fleet, 60)), scope(), v('span.note', {role: 'status'}, search ? `${number(known.length)} of ${count(all.length, 'host')}` : count(all.length, 'host'))),
       (search || all.length > 5) && tools(searchField())];
     if (!told) return [...head, v('p.none', 'Loading …')];
     const rows = allLists();

@@ -1,6 +1,6 @@
 // One item: why it does not run, its next run, its timeline, and the output of its active run.
 import {
-  v, plain, shown, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, keyPrefix, kindOf, nameLink, ofList, reasons, runLink,
+  v, plain, shown, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, keyPrefix, kindOf, nameLink, ofList, reasons, runLink, scope,
   staleNote, state, took, waiting} from './parts.js';
 import {actions, itemOrder} from './actions.js';
 import {commands, names, word} from './commands.js';
@@ -55,13 +55,15 @@ function nextRun(data) {
 /** Events of the item, newest first: [time, content]. */
 function timeline(data) {
   const all = [];
-  const by = data.by && ` by ${plain(data.by, 80)}`;
+  const changes = data.changes || [];
+  const by = ({by: who}) => who && ` by ${plain(who, 80)}`;
+  const because = ({reason}) => reason && v('div.note', plain(reason, 300));
   (data.next_ms || []).filter((at) => at > now()).forEach((at) => all.push([at, [state('scheduled'), ' due']]));
   if (data.state === 'delayed' && data.remaining_ms) all.push([now() + data.remaining_ms, [state('free'), ' the delay ends']]);
-  if (data.since_ms) all.push([data.since_ms, [state(data.state), data.host && ` on ${plain(data.host, 60)}`, by, data.reason && v('div.note', plain(data.reason))]]);
+  if (data.since_ms && changes[0]?.change !== data.state) all.push([data.since_ms, [state(data.state), data.host && ` on ${plain(data.host, 60)}`, by(data), because(data)]]);
+  for (const one of changes) all.push([one.time_ms, [state(one.change), by(one), because(one)]]);
   for (const run of data.runs || [])
-    all.push([run.ended_ms, [state(run.outcome), ' after ', took(run), run.host && ` on ${plain(run.host, 60)}`, run.attempt > 1 && `, attempt ${run.attempt}`, ' ', runLink(run.run, 'run'),
-      run.reason && v('div.note', plain(run.reason, 300))]]);
+    all.push([run.ended_ms, [state(run.outcome), ' after ', took(run), run.host && ` on ${plain(run.host, 60)}`, run.attempt > 1 && `, attempt ${run.attempt}`, ' ', runLink(run.run, 'run'), because(run)]]);
   all.sort(([a], [b]) => b - a);
   return v('ol.timeline', all.map(([at, content], i) => v('li', {key: `${at}-${i}`, class: at > now() ? 'later' : null}, when(at), v('div', content))));
 }
@@ -98,7 +100,7 @@ export const item = {
     const all = orders(kind, key, id, data);
     return [
       top,
-      v('div.head', title, state(data.state), v('div.act', actions(all))),
+      v('div.head', title, state(data.state), scope(open), v('div.act', actions(all))),
       v('div.grid.two',
         card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
           waiting(why, 'The reason') || reasons(why.data.reasons) || v('p.none', 'Nothing blocks it. A host claims it soon.'), staleNote(why)),

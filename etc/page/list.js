@@ -1,7 +1,7 @@
 // A list: its ring, active runs, limits on each host, items and history.
 import {
   v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, runsNow, serves, store,
-  asking, path, query, Pages, card, choice, code, crumb, facts, kindOf, itemLink, ofList, reasons, runLink, runList, staleNote, state,
+  asking, path, query, Pages, card, choice, code, crumb, facts, kindOf, itemLink, ofList, reasons, runLink, runList, scope, staleNote, state,
   table, took, tools, waiting, rowHead} from './parts.js';
 import {cycles, times} from './charts.js';
 import {Ring} from './ring.js';
@@ -180,7 +180,7 @@ export const list = {
     if (!row) return [v('h1', 'No such list'), v('p.none', v('span.item', shown(textOfKey(parts[0]))), ' is not in the config of any host.')];
     return [
       crumb('#/lists', 'Lists'),
-      v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
+      v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'), scope(),
         v('a', {href: `#/errors?list=${row.key}`}, 'Errors'),
         v('div.act', kindOf(open.config) === 'circular' && actions([addItems(row.key, row.name, () => open.items.again())]), actions(row.pause || /^(paused|breaker_open)$/.test(row.state)
           ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts claim items of ${plain(row.name, 80)} again.`}]

@@ -189,7 +189,7 @@ export const lists = {
     return [
       v('div.head', v('h1', 'Lists'),
         v('span.sub', {role: 'status'}, chosen.length === total ? count(total, 'list') : `${number(chosen.length)} of ${count(total, 'list')}`),
-        v('span.note', 'On all hosts now; per min: average of the last ten minutes')),
+        v('span.note.scope', 'On all hosts now; per min: average of the last ten minutes')),
       tools(searchField(),
         choice('State', param('state'), STATES, (word) => setParam('state', word)),
         choice('Sort by', order().key, Object.keys(SORTS), (word) => setParam('sort', word === 'problems' ? '' : word))),

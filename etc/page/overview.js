@@ -33,7 +33,7 @@ function places() {
   const hosts = (store.fleet?.hosts || []).filter((host) => !host.unresponsive_since_ms && host.host_id !== store.host.host_id);
   const all = [{host: store.host.host, slots: store.host.slots}, ...hosts];
   const sort = new Sort({Host: (host) => host.host, Used: (host) => host.slots.used, Share: (host) => host.slots.limit && host.slots.used / host.slots.limit}, '', 'slots');
-  return v('div.card', v('h2', 'Slots in use'),
+  return v('div.card', v('h2', 'Slots in use by host, now'),
     table('Slots in use by host', ['Host', '#Used', '#Limit', 'Share'], sort.of(all).map((host) => v('tr', {key: host.host_id || 'own'},
       rowHead(plain(host.host || '', 60)), num(host.slots.used),
       v('td.n', host.slots.limit ? number(host.slots.limit) : 'none'),
@@ -71,5 +71,5 @@ export const overview = {
 };
 
 function tile(name, value, note) {
-  return v('div.card.tile', v('h2.note', name), v('div.big', value), v('span.note', note));
+  return v('div.card.tile', v('h2.note', name), v('div.big', value), v('span.note.scope', note));
 }

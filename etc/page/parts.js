@@ -5,7 +5,7 @@ export * from './dom.js';
 export * from './store.js';
 import {param, setParam} from './address.js';
 import {path, query} from './api.js';
-import {v, name, nameLink, plain, shown, number, duration, bytesOf} from './dom.js';
+import {v, name, nameLink, plain, shown, number, duration, time, bytesOf} from './dom.js';
 import {changed, store, now, hourOf} from './store.js';
 
 const KINDS = {on: 'running full succeeded finished', soft: 'delayed', open: 'idle free scheduled disabled probing starting', warn: 'paused quiet draining cancelled outdated',
@@ -138,6 +138,11 @@ export function waiting(asked, what) {
   if (asked.error && !asked.data) return v('p.none', {role: 'status'}, `${what} cannot be shown: ${plain(asked.error.message)}`);
   if (!asked.data) return v('p.none', {role: 'status'}, 'Loading …');
   return null;
+}
+
+/** Scope and time of the counts of a view. */
+export function scope(request) {
+  return v('span.note.scope', `On all hosts, ${request?.at ? `at ${time(request.at + store.skew)}` : 'now'}`);
 }
 
 /** Shows that data is stale. */

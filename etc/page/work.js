@@ -1,6 +1,6 @@
 // Schedules, and feeds with their jobs and queues.
 import {
-  v, plain, shown, number, count, duration, when, time, bytesOf, textOfKey, changed, now, asking, path, query, Pages, card, choice, crumb, facts, itemLink, name, ofList, state,
+  v, plain, shown, number, count, duration, when, time, bytesOf, textOfKey, changed, now, asking, path, query, Pages, card, choice, crumb, facts, itemLink, name, ofList, scope, state,
   staleNote, store, table, tools, waiting, num, rowHead} from './parts.js';
 import {actions, itemsOrder, putJobs, Chosen} from './actions.js';
 import {commands, names, word} from './commands.js';
@@ -86,7 +86,7 @@ export const schedules = {
     const prefix = one && word(bytesOf(data.schedule, 'key_prefix').key || key);
     return [
       key && crumb('#/schedules', 'Schedules'),
-      v('div.head', v('h1', key ? shown(textOfKey(key), 200) : 'Schedules'), v('span.sub', 'Next 24 hours')),
+      v('div.head', v('h1', key ? shown(textOfKey(key), 200) : 'Schedules'), v('span.sub', 'Next 24 hours'), scope(open)),
       wait || (one
         ? [badJobs(first), v('div.grid', v('section.card', strip(data.schedule, 'All jobs'), one.length ? jobsView(one) : v('p.none', 'No jobs'))),
           v('div.grid.two', agenda(one.flatMap((job) => (job.next_ms || []).map((at) => [at, job, key])), 'The next five times of each job above'),
@@ -139,7 +139,7 @@ function oneFeed() {
   const title = textOfKey(key);
   return [
     crumb('#/feeds', 'Feeds'),
-    v('div.head', v('h1.name', shown(title, 300)), v('a', {href: `#/lists/${key}`}, 'List and hosts'), v('a', {href: `#/errors?list=${key}`}, 'Errors'), v('div.act', actions([putJobs(key, title, again)]))),
+    v('div.head', v('h1.name', shown(title, 300)), scope(open), v('a', {href: `#/lists/${key}`}, 'List and hosts'), v('a', {href: `#/errors?list=${key}`}, 'Errors'), v('div.act', actions([putJobs(key, title, again)]))),
     stalled.length > 0 && v('div.grid', card('stalled', 'Stalled jobs', feedJobs(stalled, 'Stalled jobs', true), first[0].data.next && v('p.note', `The first ${count(stalled.length, 'job')}`), staleNote(first[0]))),
     v('div.grid', card('jobs', 'Jobs', tools(choice('State', jobState, ['', 'running', 'queued', 'delayed', 'claimed', 'stalled', 'orphaned'], (text) => {
       jobState = text;
@@ -166,7 +166,7 @@ export const feeds = {
     if (key) return oneFeed();
     const all = [...(open.data?.feeds || [])].sort((a, b) => (b.stalled > 0) - (a.stalled > 0));
     return [
-      v('div.head', v('h1', 'Feeds'), v('span.sub', 'jobs and queues')),
+      v('div.head', v('h1', 'Feeds'), v('span.sub', 'jobs and queues'), scope(open)),
       v('section.card', waiting(open, 'Feeds') || (all.length ? table('Feeds', ['Feed', '#Queued', '#Claimed', '#Cancelled', '#Stalled', '#Published', '#Finished', '#Per minute', '#Oldest'], all.map((feed) => {
           const name = bytesOf(feed, 'list');
           return v('tr', {key: name.key}, rowHead(v('a.item', {href: `#/feeds/${name.key}`}, shown(name.text, 120))),

@@ -83,10 +83,11 @@ export class Viewer {
     await this.page.screenshot({path: join(this.pictures, `${name}-${this.width}-${this.scheme}.png`)});
   }
   /** Signs in with the token. After that the page has buttons for commands. */
-  async signIn(token) {
+  async signIn(token, name = '') {
     await this.page.getByRole('button', {name: 'Sign in …'}).click();
     const dialog = this.page.getByRole('dialog', {name: 'Sign in'});
     await dialog.getByLabel(/The token/).fill(token);
+    await dialog.getByLabel(/Your name/).fill(name);
     await dialog.getByRole('button', {name: 'Sign in'}).click();
     await this.reads(dialog, /Signed in/);
     await dialog.getByRole('button', {name: 'Close'}).click();

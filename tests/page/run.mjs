@@ -12,6 +12,7 @@ import {cases} from './cases.mjs';
 import {errorCases} from './errors.mjs';
 import {gearmanCases} from './gearman.mjs';
 import {longCases} from './long.mjs';
+import {operatorCases} from './operator.mjs';
 import {runCases} from './runs.mjs';
 import {taskCases} from './tasks.mjs';
 
@@ -34,7 +35,7 @@ let passed = 0;
 let failed = 0;
 const {home, remove} = makeHome();
 const browser = await launch(parts.chromium);
-const all = [...cases, ...runCases, ...accessCases, ...errorCases, ...gearmanCases, ...taskCases, ...(values.long ? longCases : [])];
+const all = [...cases, ...runCases, ...accessCases, ...errorCases, ...gearmanCases, ...operatorCases, ...taskCases, ...(values.long ? longCases : [])];
 if (values.pictures) rmSync(values.pictures, {recursive: true, force: true});
 for (const [name, test] of all) {
   if (positionals.length && !positionals.some((word) => name.includes(word))) continue;
