@@ -50,7 +50,7 @@ void QueueSource::taken(store::TakeReply&& reply) {
   if (still_wanted_ && reply.end != ClaimEnd::more) rest(reply, woken);
   been_back();
   for (const auto& parked : reply.parked) told_.on_quarantined(parked.item, parked.why);
-  told_.on_claimed({std::move(reply.claims), reply.end, std::move(reply.detail)});
+  told_.on_claimed(std::move(reply));
 }
 
 void QueueSource::stop_waiting() {

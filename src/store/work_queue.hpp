@@ -11,19 +11,18 @@
 namespace w8y::store {
 
 /// Result of a claim.
-struct TakeReply {
+struct TakeReply : ClaimReply {
   /// Item that the claim has quarantined or stalled.
   struct Parked {
     DisplayItem item;
     std::string why;
   };
 
-  std::vector<Claim> claims;
-  ClaimEnd end = ClaimEnd::more;  ///< empty, paused, halted, fleet_full, unavailable, refused
-  /// Time until a fleet slot may be free, or until the pause ends.
+  /// Estimated time until an item or a fleet slot may be free, or until the pause ends; nullopt if
+  /// unknown.
   std::optional<Duration> next_free;
-  std::string detail;  ///< who halted the list, or why it is paused, unavailable or refused
   std::vector<Parked> parked;
+  std::size_t calls = 1;  ///< number of calls that the claim made
 };
 
 /// Handler of replies and notifications. The handler of each kind adds callbacks for notifications:

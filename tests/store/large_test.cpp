@@ -133,8 +133,8 @@ TEST_CASE("items longer than 16 MiB are quarantined and never transferred whole"
   store::PassReply reply = host.claim(1);
   CHECK(items_of(reply) == std::vector<Item>{"a"});
   REQUIRE(reply.parked.size() == 1);
-  CHECK(reply.parked[0].length == 23 * mebibyte + 2);
-  CHECK(reply.parked[0].beginning == "1:" + std::string(item_shown - 2, 'x'));
+  CHECK(reply.parked[0].item.length == 23 * mebibyte + 2);
+  CHECK(reply.parked[0].item.beginning == "1:" + std::string(item_shown - 2, 'x'));
   CHECK(server.info("total_net_output_bytes") - before < 64 * 1024);
   CHECK(server.command({"HVALS", "work:quarantined"}).find("longer than 16 MiB") !=
         std::string::npos);

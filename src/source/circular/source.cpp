@@ -61,8 +61,8 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   // before the handler is called, and the handler may claim again.
   const bool again = resting_ && (woken || turn) && begin_wake(turn ? Duration{0} : wake_spread);
   been_back();
-  for (const DisplayItem& item : reply.parked) handler_.on_quarantined(item, too_long_text());
-  handler_.on_claimed({std::move(reply.claims), reply.end, std::move(reply.detail)});
+  for (const auto& parked : reply.parked) handler_.on_quarantined(parked.item, parked.why);
+  handler_.on_claimed(std::move(reply));
   if (again) end_wake();
 }
 

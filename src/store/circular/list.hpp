@@ -10,6 +10,7 @@
 
 #include "core/source.hpp"
 #include "store/circular/settlement.hpp"
+#include "store/work_queue.hpp"
 
 namespace w8y::store {
 
@@ -22,15 +23,7 @@ enum class Line : std::uint8_t {
 };
 
 /// Result of a scan of the list.
-struct PassReply {
-  std::vector<Claim> claims;
-  ClaimEnd end = ClaimEnd::more;
-  /// Estimated time until an item that is not free now becomes free; nullopt if unknown.
-  std::optional<Duration> next_free;
-  std::string detail;               ///< why the list is paused, unavailable or refused
-  std::size_t calls = 1;            ///< number of calls that the scan made
-  std::vector<DisplayItem> parked;  ///< items that the scan quarantined because they are longer
-                                    ///< than max_item
+struct PassReply : TakeReply {
   /// Whether the whole list was scanned, not only its edges. For nothing_free.
   bool whole = true;
   Line line = Line::none;

@@ -18,55 +18,6 @@
 
 namespace w8y::store {
 
-struct ClaimCall {
-  const CircularKeys& keys;
-  std::string value_prefix;  ///< of the lock values: "run:<host>:<pid>:"
-  std::vector<RunId> runs;   ///< one per wanted item; empty = leave the wait queue
-  Duration expiry{0};
-  unsigned fleet_limit = 0;
-  std::int64_t left = new_pass;  ///< items that this scan has not examined yet
-  std::size_t held = 0;          ///< items of the list that this host holds
-  bool hears = false;            ///< whether this host receives its turn on the wake channel
-  /// Whether free items are claimed regardless of the wait queue, because no message has arrived
-  /// for some time.
-  bool overdue = false;
-  /// Entry in the index of quarantines for items that are too long.
-  std::string_view parked_note;
-  /// Length of the longest item seen recently in the list; nullopt = unknown.
-  std::optional<std::size_t> longest;
-  std::uint64_t newest_fence = 0;  ///< the largest fencing token that this host has seen of the
-                                   ///< list
-
-  bool has_breaker = false;
-
-  static constexpr std::int64_t new_pass = -1;
-  /// Scan::ends.
-  static constexpr std::int64_t only_ends = -2;
-};
-
-struct Taken {
-  Item item;
-  std::uint64_t fence = 0;
-  unsigned failures = 0;
-};
-
-enum class ClaimStatus { ok, more, none, empty, paused, full, breaker };
-
-struct ClaimResult {
-  ClaimStatus status = ClaimStatus::ok;
-  std::int64_t left = 0;              ///< `none`: items not examined
-  std::int64_t length = 0;            ///< `none` and `more`: length of the list
-  std::optional<std::size_t> others;  ///< number of other waiters; nullopt = this host does not
-                                      ///< wait
-  std::optional<Duration> next_free;
-  std::string detail;
-  std::string refused;       ///< write error of a key other than the locks
-  std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
-  std::vector<DisplayItem> parked;
-  std::size_t longest = 0;  ///< bytes of the longest item that was read
-  std::size_t bytes = 0;    ///< bytes of all items that were read
-};
-
 /// Claim of one item regardless of its delay and of the wait queue.
 struct ClaimItemCall {
   const CircularKeys& keys;

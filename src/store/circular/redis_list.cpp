@@ -45,20 +45,13 @@ RedisCircularList::~RedisCircularList() {
 }
 
 RedisCircularList::Work::Work(RedisCircularList& list)
-    : room_timer(list.session_->timers),
-      // A handler is never called from inside its own call.
-      room(list.session_->item_room,
-           [this, &list] {
-             room_timer.set(list.session_->clock.now(), [&list] { list.handler_.on_turn(); });
-           }),
+    : claimer(*list.session_, list.memory_, list),
       later(list.session_->clock, list.session_->timers),
-      scan_later(list.session_->timers),
       look_again(list.session_->timers),
       tires(list.session_->timers) {}
 
 bool RedisCircularList::Work::over() const {
-  return held.empty() && unsettled() == 0 && !room.waits() && !room_timer.pending() &&
-         later.empty() && !scan_later.pending() && !look_again.pending() && !turn;
+  return claimer.idle() && unsettled() == 0 && later.empty() && !look_again.pending() && !turn;
 }
 
 void RedisCircularList::use(ListConfigPtr rule) {
@@ -103,7 +96,7 @@ void RedisCircularList::put_away() {
   if (!work_) return;
   if (work_->over()) {
     work_.reset();
-  } else if (work_->held.empty() && work_->unsettled() == 0) {
+  } else if (work_->claimer.held() == 0 && work_->unsettled() == 0) {
     work_->settlements.reset();
     work_->lost_claims.reset();
     work_->store.reset();

@@ -2,16 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "core/timers.hpp"
-#include "store/circular/lease_store.hpp"
+#include "store/circular/claims.hpp"
 #include "store/circular/list.hpp"
 #include "store/circular/lost_claims.hpp"
 #include "store/circular/settlements.hpp"
@@ -22,7 +18,7 @@ namespace w8y::store {
 
 class RedisCircularList final : public CircularList,
                                 private SessionUser,
-                                private LeaseHandler,
+                                private CircularClaimer::Handler,
                                 private redis::Client::Listener,
                                 private Sweep::Swept,
                                 private LookBatcher::Empty,
@@ -49,27 +45,6 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
  private:
-  /// State of a claim in flight: calls follow each other until an item was found or the scan has
-  /// ended.
-  struct Pass {
-    ListConfigPtr
-        rule;  ///< the locks belong to this config, even if a reload changes it before the reply
-    std::shared_ptr<CircularLeaseStore> store;
-    std::size_t wanted = 0;
-    std::int64_t left = ClaimCall::new_pass;
-    std::size_t calls = 0;
-    std::optional<Duration> next_free;  ///< minimum of all calls so far
-    std::int64_t length = 0;            ///< length of the list at the first call
-    bool overdue = false;
-    std::vector<DisplayItem> parked;
-  };
-  /// Lease and memory of an active run.
-  struct Held {
-    std::shared_ptr<CircularLeaseStore> store;
-    Leases::Lease lease;
-    ItemRoom::Hold hold;
-  };
-
   /// State for claims and runs. Made with the first of them and freed when the list is idle, so
   /// that ten thousand idle lists have none.
   struct Work {
@@ -82,14 +57,10 @@ class RedisCircularList final : public CircularList,
 
     std::shared_ptr<CircularLeaseStore> store;  ///< nullptr until used, and after a change of the
                                                 ///< list config
-    Timer room_timer;
-    ItemRoom::Member room;
-    std::unordered_map<RunId, Held> held;  ///< must be destroyed before `room`
-    std::unique_ptr<Pass> pass;
+    CircularClaimer claimer;
     std::unique_ptr<CircularSettlements> settlements;
     std::unique_ptr<LostClaims> lost_claims;
     LaterCalls later;
-    Timer scan_later;
     Timer look_again;            ///< peeks after a change
     bool changed = false;        ///< whether the list has changed since the last peek
     unsigned looks_in_vain = 0;  ///< consecutive peeks that followed a change and found nothing
@@ -109,34 +80,27 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] ListConfigPtr swept_rule() const override {
     return rule_ && rule_->supervised ? rule_ : nullptr;
   }
+  // CircularClaimer::Handler
+  void before_call(CircularClaims::Open& open) override;
+  void on_result(CircularClaims::Open& open, ScanResult& result) override;
+  void complete(const CircularClaims::Open& open, const ScanResult& result,
+                PassReply& reply) override;
+  void no_room() override { leave_redis_line(); }
+  void has_room() override { handler_.on_turn(); }
+  void in_doubt(const CircularClaims::Open& open) override;
+  void on_reply(PassReply&& reply) override { handler_.on_claimed(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}
 
   const std::shared_ptr<CircularLeaseStore>& store();
-  [[nodiscard]] static std::shared_ptr<const CircularKeys> keys_of(
-      const std::shared_ptr<CircularLeaseStore>& store) {
-    return {store, &store->keys()};
-  }
   const CircularKeys& keys() { return store()->keys(); }
   Work& work();
-  [[nodiscard]] std::size_t held() const { return work_ ? work_->held.size() : 0; }
+  [[nodiscard]] std::size_t held() const { return work_ ? work_->claimer.held() : 0; }
   [[nodiscard]] const std::shared_ptr<bool>& alive();
   CircularSettlements& settlements();
-  void scan();
-  [[nodiscard]] std::size_t may_hold() const;
-  void hold_back();
-  void answer_later(PassReply reply);
   void leave_redis_line();
-  void scanned(const std::vector<RunId>& runs, Instant sent, const ClaimResult& result);
-  void note_length(const ClaimResult& result);
-  void look_for(const std::vector<RunId>& runs);
-  void unavailable(const std::vector<RunId>& runs, const StoreError& trouble);
-  Claim hold(const RunId& run, const Taken& taken, Instant sent, const ListConfigPtr& rule,
-             const std::shared_ptr<CircularLeaseStore>& store);
-  Claim hold(const RunId& run, const Taken& taken, Instant sent) {
-    return hold(run, taken, sent, work_->pass->rule, work_->pass->store);
-  }
+  void note_length(const CircularScan& scan, const ScanResult& result);
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
@@ -182,9 +146,8 @@ class RedisCircularList final : public CircularList,
   redis::Subscription changes_;
   /// Length of the list when all of its items were known to be locked; -1 = unknown.
   std::int64_t length_ = 0;
-  std::int64_t place_ = 0;              ///< index at which the next peek starts
-  std::optional<std::size_t> longest_;  ///< longest item in the last call; nullopt = unknown
-  std::uint64_t newest_fence_ = 0;      ///< the largest fencing token that this host has seen
+  std::int64_t place_ = 0;  ///< index at which the next peek starts
+  ClaimMemory memory_;
 };
 
 }  // namespace w8y::store

@@ -38,9 +38,7 @@ struct NewLock {
 }  // namespace
 
 bool RedisCircularList::may_start(const Claim& claim) const {
-  if (!work_) return false;
-  const auto held = work_->held.find(claim.run);
-  return held != work_->held.end() && !held->second.lease.ends_soon();
+  return work_ && work_->claimer.may_start(claim.run);
 }
 
 void RedisCircularList::settle(Settlement&& settlement) {
@@ -86,22 +84,14 @@ void RedisCircularList::hand_back(const Claim& claim) {
 }
 
 void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
-  if (!work_) return;
-  const auto held = work_->held.find(run);
-  if (held == work_->held.end()) return;
-  const Instant lease_ends = held->second.lease.ends();
-  call.recorded = held->second.lease.was_renewed();
-  // The renewals stop here, and not when Redis has replied. A renewal that arrived after the
-  // settlement would find the lock missing and set it again, without a run.
-  LeaseTerms lease = held->second.lease.end();
-  ItemRoom::Hold hold = std::move(held->second.hold);
-  const auto keys = keys_of(held->second.store);
-  work_->held.erase(held);
-  call.lock = std::move(lease.key);
-  call.value = std::move(lease.value);
+  auto ended = work_ ? work_->claimer.end(run) : std::nullopt;
+  if (!ended) return;
+  call.recorded = ended->renewed;
+  call.lock = std::move(ended->lease.key);
+  call.value = std::move(ended->lease.value);
   const bool freed = call.new_value.empty();
-  settlements().add(keys, std::move(call), {lease_ends, lease_ends + lease.expiry}, std::move(hold),
-                    wait_of_end(freed));
+  settlements().add(keys_of(ended->store()), std::move(call), {ended->ends, ended->forget_at()},
+                    std::move(ended->room), wait_of_end(freed));
 }
 
 /// Returns how long the settlement may wait for others. A waiter for an item or for a fleet slot

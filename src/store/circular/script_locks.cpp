@@ -14,57 +14,6 @@ namespace w8y::store {
 
 namespace {
 
-/// Maximum number of items in a call that continues a scan. All items before were locked, and a
-/// check of a thousand more takes Redis less than 1 ms, about the fixed cost of a call.
-constexpr std::size_t most_in_long_pass = 4 * ScriptLocks::most_looked_at;
-
-ClaimStatus status_of(std::string_view text) {
-  if (text == "ok") return ClaimStatus::ok;
-  if (text == "more") return ClaimStatus::more;
-  if (text == "empty") return ClaimStatus::empty;
-  if (text == "paused") return ClaimStatus::paused;
-  if (text == "full") return ClaimStatus::full;
-  if (text == "breaker") return ClaimStatus::breaker;
-  return ClaimStatus::none;
-}
-
-/// Parses "LENGTH", "LENGTH OTHERS" or " OTHERS".
-void read_place(std::string_view text, ClaimResult& result) {
-  const auto space = text.find(' ');
-  if (const auto length = read_integer(text.substr(0, space), count_range)) result.length = *length;
-  if (space == std::string_view::npos) return;
-  if (const auto others = read_integer(text.substr(space + 1), count_range))
-    result.others = static_cast<std::size_t>(*others);
-}
-
-/// Number of elements in the reply to a claim before those of each item.
-constexpr std::size_t claim_head = 7;
-
-ClaimResult read_claim(const redis::Reply& reply) {
-  ClaimResult result;
-  result.status = status_of(reply[0].text());
-  result.left = reply[1].integer();
-  result.next_free = read_ms(reply[2].integer());
-  if (result.status == ClaimStatus::paused || result.status == ClaimStatus::breaker) {
-    result.detail = shown_part(reply[3].text());
-  } else if (result.status == ClaimStatus::ok) {
-    result.refused = reply[3].text();
-  } else {
-    read_place(reply[3].text(), result);
-  }
-  result.longest = static_cast<std::size_t>(reply[4].integer());
-  result.bytes = static_cast<std::size_t>(reply[5].integer());
-  std::size_t i = claim_head;
-  for (auto parked = reply[6].integer(); parked > 0; --parked, i += 2)
-    result.parked.emplace_back(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer()));
-  for (; i + 2 < reply.size(); i += 3) {
-    result.taken.push_back(Taken{std::string(reply[i].text()),
-                                 static_cast<std::uint64_t>(reply[i + 1].integer()),
-                                 static_cast<unsigned>(reply[i + 2].integer())});
-  }
-  return result;
-}
-
 ListStatsResult read_measures(const redis::Reply& reply) {
   ListStatsResult result;
   result.now = read_ms(reply[0].integer()).value_or(WallTime{0});
@@ -182,62 +131,8 @@ std::size_t ScriptLocks::at_once(std::optional<std::size_t> longest) {
   return std::clamp<std::size_t>(most_bytes / (*longest + 1), 1, most);
 }
 
-/// Forgets the proof of permissions if an ACL refused something. The next claim checks them again
-/// and reports what is missing.
 void ScriptLocks::note_refusal(const redis::Answer& answer) {
   if (forbids(answer)) proven_ = false;
-}
-
-void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
-  const std::string expiry = ms_text(call.expiry);
-  const std::string limit = std::to_string(call.fleet_limit);
-  const std::string left = std::to_string(call.left);
-  const std::string most = std::to_string(call.left >= 0 ? most_in_long_pass : most_looked_at);
-  const char* prove = proven_ ? "0" : "1";
-  const std::string held = call.overdue ? "-1" : std::to_string(call.held);
-  const std::string bytes = std::to_string(most_bytes_looked_at);
-  const std::string first = std::to_string(at_once(call.longest));
-  const std::string longest = std::to_string(max_item);
-  // one byte more shows that it is truncated
-  const std::string told = std::to_string(item_shown + 1);
-  const std::string fence = std::to_string(call.newest_fence);
-  redis::Command args{call.keys.lock_prefix,
-                      call.value_prefix,
-                      expiry,
-                      limit,
-                      left,
-                      most,
-                      prove,
-                      held,
-                      call.keys.wake,
-                      call.hears ? "1" : "0",
-                      bytes,
-                      first,
-                      longest,
-                      told,
-                      call.parked_note,
-                      fence,
-                      call.keys.other_lock_prefix};
-  args.insert(args.end(), call.runs.begin(), call.runs.end());
-  redis::Command keys{call.keys.list,    call.keys.fence,  call.keys.failures,
-                      call.keys.slots,   call.keys.paused, call.keys.quarantined,
-                      call.keys.waiting, call.keys.samples};
-  if (call.has_breaker) keys.push_back(call.keys.breaker);
-  client_.run(
-      scripts::claim, keys, args,
-      [this, leaves = call.runs.empty(), answer = std::move(answer)](const redis::Answer& got) {
-        if (const auto trouble = trouble_of(got)) {
-          note_refusal(got);
-          return answer(nullptr, *trouble);
-        }
-        const ClaimResult result = read_claim(got.reply);
-        // Without items to examine, no permission was checked.
-        const bool looked = result.status == ClaimStatus::ok ||
-                            result.status == ClaimStatus::more ||
-                            result.status == ClaimStatus::none;
-        if (!leaves) proven_ = (proven_ || looked) && result.refused.empty();
-        answer(&result, {});
-      });
 }
 
 void ScriptLocks::claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer) {

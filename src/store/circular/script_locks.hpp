@@ -27,7 +27,6 @@ class ScriptLocks final {
 
   explicit ScriptLocks(redis::Client& client) : client_(client) {}
 
-  void claim(const ClaimCall& call, Answer<ClaimResult> answer);
   void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer);
   void undo(const UndoCall& call, Answer<UndoResult> answer);
   void renew(const RenewCall& call, Answer<RenewResult> answer);
@@ -40,6 +39,12 @@ class ScriptLocks final {
   void measure(const ListStatsCall& call, Answer<ListStatsResult> answer);
   /// Forgets the proof of permissions. A new connection may have another user.
   void new_connection() { proven_ = false; }
+  /// Returns whether a claim has proved that this user has all permissions that a run needs.
+  [[nodiscard]] bool proven() const { return proven_; }
+  void set_proven(bool proven) { proven_ = proven; }
+  /// Forgets the proof if an ACL refused something. The next claim checks the permissions again and
+  /// reports what is missing.
+  void note_refusal(const redis::Answer& answer);
 
   /// Maximum number of items that a call examines, so that Redis is not blocked for long.
   static constexpr std::size_t most_looked_at = 256;
@@ -54,10 +59,8 @@ class ScriptLocks final {
   static constexpr std::size_t most_settled = 32;
 
  private:
-  void note_refusal(const redis::Answer& answer);
-
   redis::Client& client_;
-  bool proven_ = false;  ///< a claim has proved that this user has all permissions that a run needs
+  bool proven_ = false;
 };
 
 }  // namespace w8y::store

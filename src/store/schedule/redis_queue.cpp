@@ -15,30 +15,9 @@ namespace w8y::store {
 
 namespace {
 
-/// Maximum number of jobs that one call claims, so that Redis is not blocked for long.
-constexpr std::size_t most_taken = 64;
 /// Maximum of unsent bytes up to which events of runs are published.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
 constexpr std::size_t tag_digits = 30;
-
-ClaimEnd end_of(TakeStatus status) {
-  switch (status) {
-    case TakeStatus::ok:
-    case TakeStatus::more:
-      return ClaimEnd::more;
-    case TakeStatus::empty:
-      return ClaimEnd::empty;
-    case TakeStatus::halted:
-      return ClaimEnd::halted;
-    case TakeStatus::paused:
-      return ClaimEnd::paused;
-    case TakeStatus::full:
-      return ClaimEnd::fleet_full;
-    case TakeStatus::breaker:
-      return ClaimEnd::breaker;
-  }
-  return ClaimEnd::more;
-}
 
 /// Sets the effect of a settlement, unless the schedule decides it.
 struct Effect {
@@ -76,6 +55,7 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
       redis::Client::Listener(session_->client),
       handler_(handler),
       decide_(decide),
+      claimer_(*session_, memory_, *this),
       refusals_([this](const std::string& why) { handler_.on_unwritten(why); }),
       timeline_review_(*session_, decide),
       ends_(*session_, {[this] {
@@ -111,10 +91,6 @@ void RedisScheduleQueue::use(ListConfigPtr rule) {
   queues_ = queues;
 }
 
-std::string RedisScheduleQueue::holder() const {
-  return session_->holder.lock({});
-}
-
 std::string RedisScheduleQueue::new_tag() {
   std::array<char, 33> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx%016llx",
@@ -138,94 +114,33 @@ std::chrono::milliseconds RedisScheduleQueue::redis_now() const {
 // ---- Claims
 
 void RedisScheduleQueue::take(std::size_t wanted) {
-  take_ = Take{rule_, store_, queues_, wanted, {}, {}, {}};
-  send_take();
+  claimer_.claim(rule_, store_, wanted, {queues_, 0, {}});
 }
 
-void RedisScheduleQueue::send_take() {
-  take_.tickets.clear();
-  for (std::size_t i = 0; i < std::min(take_.wanted, most_taken); ++i)
-    take_.tickets.push_back({session_->run_ids.next(session_->clock.wall()), new_tag()});
-  take_.sent = session_->clock.now();
-  if (place_ >= take_.queues.size()) place_ = 0;
-  // Keys and arguments are views of it.
-  const TakeCall call{take_.store->keys(),
-                      holder(),
-                      take_.rule->key_expiry,
-                      take_.rule->fleet_concurrency,
-                      place_,
-                      newest_fence_,
-                      take_.queues,
-                      take_.tickets,
-                      take_.rule->breaker.runs > 0};
-  const TakeWords words(call);
-  session_->client.run(scripts::schedule_claim, words.keys(), words.arguments(),
-                       [this, alive = alive_](const redis::Answer& answer) {
-                         if (*alive) taken(answer);
-                       });
+void RedisScheduleQueue::before_call(ScheduleClaims::Open& open) {
+  ScheduleScan& scan = open.scan;
+  if (place_ >= scan.queues.size()) place_ = 0;
+  scan.place = place_;
+  scan.tags.clear();
+  scan.tags.reserve(open.runs.size());
+  for (std::size_t i = 0; i < open.runs.size(); ++i) scan.tags.push_back(new_tag());
 }
 
-void RedisScheduleQueue::taken(const redis::Answer& answer) {
-  if (const auto trouble = trouble_of(answer)) return not_taken(*trouble);
-  TakeResult result = read_take(answer.reply);
+void RedisScheduleQueue::on_result(ScheduleClaims::Open&, ScheduleClaimResult& result) {
   note_time(result.now);
   place_ = result.place;
-  for (DisplayItem& job : result.too_long)
-    take_.parked.push_back({std::move(job), too_long_text()});
-  refusals_.of_take(result);
-  const bool nothing = result.taken.empty() && result.refused.empty();
-  if (result.status == TakeStatus::more && nothing) return send_take();
-  TakeReply reply;
-  reply.end = end_of(result.status);
-  reply.next_free = result.next_free;
-  reply.detail = result.detail;
-  reply.parked = std::exchange(take_.parked, {});
-  for (std::size_t i = 0; i < std::min(result.taken.size(), take_.tickets.size()); ++i)
-    reply.claims.push_back(hold(take_.tickets[i], std::move(result.taken[i])));
-  if (session_->clock.now() - take_.sent > take_.rule->key_expiry / 2) {
-    // By the local clock the leases are half over or have ended. No run is started under them.
-    for (const Claim& claim : reply.claims) hand_back(claim);
-    reply.claims.clear();
-    reply.end = ClaimEnd::unavailable;
-    reply.detail = "the reply to a claim came too late";
-  }
-  handler_.on_taken(std::move(reply));
+  refusals_.of_claim(result, !result.taken.empty());
 }
 
-void RedisScheduleQueue::not_taken(const StoreError& trouble) {
-  if (trouble.maybe_done) {
-    std::vector<std::string> runs;
-    for (const Ticket& ticket : take_.tickets) runs.push_back(holder() + ticket.run);
-    lost_takes_.add(take_.rule->prefix, recover_call(take_.store->keys(), *take_.rule), runs,
-                    session_->clock.now() + take_.rule->key_expiry);
-  }
-  TakeReply reply;
-  reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
-  reply.detail = with_remedy(trouble.why, session_->user);
-  reply.parked = std::exchange(take_.parked, {});
-  handler_.on_taken(std::move(reply));
-}
-
-Claim RedisScheduleQueue::hold(const Ticket& ticket, TakenJob&& job) {
-  LeaseTerms terms;
-  terms.run = ticket.run;
-  terms.key = take_.store->keys().working(job.job);
-  terms.value = ticket.tag;
-  terms.fleet = take_.rule->fleet_concurrency > 0;
-  terms.retake = take_.rule->on_lease_loss == OnLeaseLoss::keep_running;
-  terms.expiry = take_.rule->key_expiry;
-  terms.claimed = take_.sent;
-  terms.store = take_.store;
-  terms.item = job.job;
-  held_.insert_or_assign(ticket.run, Held{take_.store, ticket.tag, std::move(job.schedule),
-                                          session_->leases.hold(std::move(terms), *this)});
-  newest_fence_ = std::max(newest_fence_, job.fence);
-  return Claim{ticket.run, std::move(job.job), {}, job.fence, job.failures + 1};
+void RedisScheduleQueue::in_doubt(const ScheduleClaims::Open& open) {
+  std::vector<std::string> runs;
+  for (const RunId& run : open.runs) runs.push_back(session_->holder.lock(run));
+  lost_takes_.add(open.rule->prefix, recover_call(open.store->keys(), *open.rule), runs,
+                  session_->clock.now() + open.rule->key_expiry);
 }
 
 bool RedisScheduleQueue::may_start(const Claim& claim) const {
-  const auto held = held_.find(claim.run);
-  return held != held_.end() && !held->second.lease.ends_soon();
+  return claimer_.may_start(claim.run);
 }
 
 // ---- Settlements
@@ -267,19 +182,15 @@ void RedisScheduleQueue::hand_back(const Claim& claim) {
 }
 
 void RedisScheduleQueue::put_down(const RunId& run, EndCall&& end) {
-  // The renewals stop here, and not when Redis has replied. A renewal that arrived after the
-  // settlement would find the key missing and set it again, without a run.
-  const auto held = held_.extract(run);
-  if (held.empty()) return;
-  const Held& claim = held.mapped();
-  end.tag = claim.tag;
+  auto ended = claimer_.end(run);
+  if (!ended) return;
+  end.tag = std::move(ended->lease.value);
   end.run = run;
   using std::chrono::duration_cast;
   if (end.decide)
-    store::decide(end, claim.schedule, duration_cast<std::chrono::seconds>(redis_now()).count());
-  const Instant lease_ends = claim.lease.ends();
-  ends_.add({claim.store, &claim.store->keys()}, std::move(end),
-            {lease_ends, lease_ends + claim.lease.expiry()}, {}, ScheduleSettlements::Wait::none);
+    store::decide(end, ended->note, duration_cast<std::chrono::seconds>(redis_now()).count());
+  ends_.add(keys_of(ended->store()), std::move(end), {ended->ends, ended->forget_at()}, {},
+            ScheduleSettlements::Wait::none);
 }
 
 // ---- Dispatch and recovery

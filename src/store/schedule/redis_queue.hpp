@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -14,19 +13,18 @@
 #include "store/later_calls.hpp"
 #include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
-#include "store/schedule/lease_store.hpp"
+#include "store/schedule/claims.hpp"
 #include "store/schedule/news_channels.hpp"
 #include "store/schedule/queue.hpp"
 #include "store/schedule/refusals.hpp"
 #include "store/schedule/settlements.hpp"
-#include "store/schedule/take_call.hpp"
 #include "store/schedule/timeline_review.hpp"
 
 namespace w8y::store {
 
 class RedisScheduleQueue final : public ScheduleQueue,
                                  private SessionUser,
-                                 private LeaseHandler,
+                                 private ScheduleClaimer::Handler,
                                  private redis::Client::Listener {
  public:
   RedisScheduleQueue(std::shared_ptr<RedisSession> session, DecideNextStep decide,
@@ -55,39 +53,22 @@ class RedisScheduleQueue final : public ScheduleQueue,
   [[nodiscard]] std::size_t unsettled() const override { return ends_.size() + lost_takes_.size(); }
 
  private:
-  /// State of a claim in flight: calls follow each other until a job was found or there are no
-  /// more.
-  struct Take {
-    ListConfigPtr rule;
-    std::shared_ptr<ScheduleLeaseStore> store;
-    std::vector<std::string> queues;
-    std::size_t wanted = 0;
-    std::vector<Ticket> tickets;
-    Instant sent{};
-    std::vector<TakeReply::Parked> parked;
-  };
-  /// Claim and lease of an active run.
-  struct Held {
-    std::shared_ptr<ScheduleLeaseStore> store;
-    std::string tag;
-    std::optional<std::string> schedule;  ///< at the time of the claim
-    Leases::Lease lease;
-  };
-
   // Passed by value: the handler may end the lease, which destroys the lease's own copy.
   void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
   void lease_back(RunId run) override { handler_.on_lease_back(run); }
   void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
+  // ScheduleClaimer::Handler
+  void before_call(ScheduleClaims::Open& open) override;
+  void on_result(ScheduleClaims::Open& open, ScheduleClaimResult& result) override;
+  void has_room() override {}  // jobs of schedules never wait for memory
+  void in_doubt(const ScheduleClaims::Open& open) override;
+  void on_reply(TakeReply&& reply) override { handler_.on_taken(std::move(reply)); }
+  // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}
 
-  void send_take();
-  void taken(const redis::Answer& answer);
-  void not_taken(const StoreError& trouble);
-  Claim hold(const Ticket& ticket, TakenJob&& job);
   void put_down(const RunId& run, EndCall&& end);
   [[nodiscard]] const ScheduleKeys& keys() const { return store_->keys(); }
-  [[nodiscard]] std::string holder() const;
   std::string new_tag();
   void note_time(std::chrono::milliseconds redis_time);
 
@@ -102,9 +83,8 @@ class RedisScheduleQueue final : public ScheduleQueue,
   std::shared_ptr<ScheduleLeaseStore> store_;
   std::vector<std::string> queues_;
   std::size_t place_ = 0;  ///< queue at which the next claim starts
-  Take take_;
-  std::uint64_t newest_fence_ = 0;  ///< the largest fencing token that this host has seen
-  std::map<RunId, Held> held_;
+  ClaimMemory memory_;
+  ScheduleClaimer claimer_;
   Refusals refusals_;
   TimelineReview timeline_review_;
   ScheduleSettlements ends_;

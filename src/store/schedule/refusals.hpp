@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "store/claim_result.hpp"
 #include "store/rights.hpp"
-#include "store/schedule/take_call.hpp"
 
 namespace w8y::store {
 
@@ -21,13 +21,14 @@ class Refusals {
 
   /// Records the result of a claim. A successful claim may not have read a queue of a wrong type,
   /// and an empty one has written nothing. Only both together show that there is no error any more.
-  void of_take(const TakeResult& result) {
+  /// `claimed`: whether it has returned jobs.
+  void of_claim(const ClaimResult& result, bool claimed) {
     if (!result.refused.empty()) {
       took_ = saw_all_ = false;
       return note(of_takes_, result.refused);
     }
-    took_ = took_ || !result.taken.empty();
-    saw_all_ = saw_all_ || result.status == TakeStatus::empty;
+    took_ = took_ || claimed;
+    saw_all_ = saw_all_ || result.end == ClaimEnd::empty;
     if (took_ && saw_all_) note(of_takes_, {});
   }
 

@@ -9,7 +9,7 @@
 #include "store/rights.hpp"
 #include "store/scripts.hpp"
 #include "store/store_error.hpp"
-#include "store/thoonk/job_take_call.hpp"
+#include "store/thoonk/job_claims.hpp"
 #include "store/thoonk/redis_job_queue.hpp"
 
 namespace w8y::store::thoonk {

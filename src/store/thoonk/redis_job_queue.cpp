@@ -12,14 +12,8 @@ namespace w8y::store::thoonk {
 
 namespace {
 
-/// Time after which a renewal confirms that a job is running. If its host dies after that, a
-/// failure is counted.
-constexpr Duration confirm_after = std::chrono::milliseconds(100);
 /// Maximum of unsent bytes up to which events of runs are published.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
-/// Maximum bytes of jobs, with payloads, that a list may hold. One job is always admitted.
-constexpr std::size_t most_held = std::size_t{64} << 20;
-
 /// Sets the effect of a settlement, except "hold".
 struct Effect {
   EndCall& end;
@@ -54,11 +48,7 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
     : SessionUser{std::move(session)},
       redis::Client::Listener(session_->client),
       handler_(handler),
-      room_timer_(session_->timers),
-      // The handler is never called from inside its own call.
-      room_(session_->item_room,
-            [this] { room_timer_.set(session_->clock.now(), [this] { handler_.on_news(); }); }),
-      take_later_(session_->timers),
+      claimer_(*session_, memory_, *this),
       cancel_timer_(session_->timers),
       ends_(*session_, told_of_ends()),
       late_ends_(*session_, told_of_ends()),
@@ -93,117 +83,18 @@ std::string RedisJobQueue::holder() const {
 // ---- Claims
 
 void RedisJobQueue::take(std::size_t wanted) {
-  take_ = Take{rule_, store_, wanted, {}, {}, {}};
-  send_take();
+  claimer_.claim(rule_, store_, wanted);
 }
 
-/// Returns whether there is memory for the payloads. A list of short jobs never waits.
-bool RedisJobQueue::has_room() {
-  return room_.admit(std::min(longest_, 2 * max_item), most_held);
-}
-
-void RedisJobQueue::send_take() {
-  if (!has_room()) {
-    TakeReply reply;
-    reply.end = ClaimEnd::fleet_full;
-    reply.detail = "the memory for long jobs is in use; the next claim waits until runs end";
-    return answer_later(std::move(reply));
-  }
-  if (longest_ >= RedisSession::large && !session_->may_call_large())
-    return take_later_.set(session_->large_after(), [this] { send_take(); });
-  ends_.send();  // settlements and claim are sent in one write
-  take_.runs.clear();
-  for (std::size_t i = 0; i < std::min(take_.wanted, TakeCall::most_taken); ++i)
-    take_.runs.push_back(session_->run_ids.next(session_->clock.wall()));
-  take_.sent = session_->clock.now();
-  const TakeCall call{take_.store->keys(),           holder(),      take_.rule->key_expiry,
-                      take_.rule->fleet_concurrency, newest_fence_, take_.runs,
-                      take_.rule->breaker.runs > 0};
-  const TakeWords words(call);
-  session_->client.run(
-      scripts::job_claim, words.keys(), words.arguments(),
-      [this, alive = alive_, made = session_->large_call()](const redis::Answer& answer) {
-        if (*alive) taken(answer, made);
-      });
-}
-
-/// Calls the handler from the loop.
-void RedisJobQueue::answer_later(TakeReply reply) {
-  take_later_.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
-    reply.parked = std::exchange(take_.parked, {});
-    handler_.on_taken(std::move(reply));
-  });
-}
-
-void RedisJobQueue::taken(const redis::Answer& answer, const RedisSession::LargeCall& made) {
-  if (const auto trouble = trouble_of(answer)) return not_taken(*trouble);
-  TakeResult result = read_take(answer.reply);
-  if (result.bytes >= RedisSession::large) session_->large_answered(made);
-  if (result.bytes > 0) longest_ = result.longest;
-  std::move(result.parked.begin(), result.parked.end(), std::back_inserter(take_.parked));
-  if (result.again) return send_take();
-  TakeReply reply;
-  reply.end = result.end;
-  reply.next_free = result.next_free;
-  reply.detail = result.detail;
-  reply.parked = std::exchange(take_.parked, {});
-  for (std::size_t i = 0; i < std::min(result.taken.size(), take_.runs.size()); ++i)
-    reply.claims.push_back(hold(take_.runs[i], std::move(result.taken[i])));
-  if (session_->clock.now() - take_.sent > take_.rule->key_expiry / 2) {
-    // By the local clock the leases are half over or have ended. No run is started under them.
-    for (const Claim& claim : reply.claims) hand_back(claim);
-    reply.claims.clear();
-    reply.end = ClaimEnd::unavailable;
-    reply.detail = "the reply to a claim came too late";
-  }
-  room_.answered();
-  handler_.on_taken(std::move(reply));
-}
-
-void RedisJobQueue::not_taken(const StoreError& trouble) {
-  if (trouble.maybe_done) {
-    std::vector<std::string> runs;
-    for (const RunId& run : take_.runs) runs.push_back(holder() + run);
-    lost_takes_.add(take_.rule->prefix, recover_call(take_.store->keys(), *take_.rule), runs,
-                    session_->clock.now() + take_.rule->key_expiry);
-  }
-  room_.answered();
-  TakeReply reply;
-  reply.end = trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
-  reply.detail = why_refused(with_remedy(trouble.why, session_->user), take_.rule->prefix);
-  reply.parked = std::exchange(take_.parked, {});
-  handler_.on_taken(std::move(reply));
-}
-
-LeaseTerms RedisJobQueue::terms(const RunId& run, const std::string& id, Instant claimed) const {
-  LeaseTerms terms;
-  terms.run = run;
-  terms.key = take_.store->keys().lease(id);
-  terms.value = holder() + run;
-  terms.fleet = take_.rule->fleet_concurrency > 0;
-  terms.retake = take_.rule->on_lease_loss == OnLeaseLoss::keep_running;
-  terms.expiry = take_.rule->key_expiry;
-  terms.claimed = claimed;
-  terms.confirm = confirm_after;
-  terms.store = take_.store;
-  terms.item = id;
-  return terms;
-}
-
-Claim RedisJobQueue::hold(const RunId& run, TakenJob&& job) {
-  held_.insert_or_assign(
-      run, Held{take_.store, session_->leases.hold(terms(run, job.id, take_.sent), *this),
-                room_.hold(job.id.size() + job.payload.size())});
-  newest_fence_ = std::max(newest_fence_, job.fence);
-  Call call;
-  call.id = job.id;
-  call.input = std::move(job.payload);
-  return Claim{run, std::move(job.id), std::move(call), job.fence, job.cancels + 1};
+void RedisJobQueue::in_doubt(const JobClaims::Open& open) {
+  std::vector<std::string> runs;
+  for (const RunId& run : open.runs) runs.push_back(holder() + run);
+  lost_takes_.add(open.rule->prefix, recover_call(open.store->keys(), *open.rule), runs,
+                  session_->clock.now() + open.rule->key_expiry);
 }
 
 bool RedisJobQueue::may_start(const Claim& claim) const {
-  const auto held = held_.find(claim.run);
-  return held != held_.end() && !held->second.lease.ends_soon();
+  return claimer_.may_start(claim.run);
 }
 
 // ---- Leases
@@ -214,11 +105,11 @@ void RedisJobQueue::lease_lost(RunId run) {
 }
 
 void RedisJobQueue::lease_back(RunId run) {
-  if (held_.contains(run)) handler_.on_lease_back(run);
+  if (claimer_.holds(run)) handler_.on_lease_back(run);
 }
 
 void RedisJobQueue::lease_expiring(RunId run) {
-  if (held_.contains(run)) handler_.on_lease_expiring(run);
+  if (claimer_.holds(run)) handler_.on_lease_expiring(run);
 }
 
 // ---- Settlements
@@ -255,11 +146,9 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
       };
     }
   }
-  const RunId run = settlement.claim.run;
-  if (end.hold > Duration{0}) hold_back(run, end);
   const bool awaited =
       rule.fleet_concurrency > 0 || !std::holds_alternative<Finish>(settlement.what);
-  put_down(run, std::move(end), awaited ? Ends::Wait::turn : Ends::Wait::span);
+  put_down(settlement.claim.run, std::move(end), awaited ? Ends::Wait::turn : Ends::Wait::span);
 }
 
 void RedisJobQueue::hand_back(const Claim& claim) {
@@ -269,44 +158,33 @@ void RedisJobQueue::hand_back(const Claim& claim) {
 }
 
 void RedisJobQueue::put_down(const RunId& run, EndCall&& end, Ends::Wait wait) {
-  auto held = held_.extract(run);
-  if (held.empty()) return;
-  Held& claim = held.mapped();
+  auto ended = claimer_.end(run);
+  if (!ended) return;
   end.run = run;
   end.holder = holder();
-  Ends::Times times;
-  if (const auto back = held_back_.find(run); back != held_back_.end()) {
-    times.lease_ends = back->second.lease.ends();
-    times.forget_at = times.lease_ends + back->second.lease.expiry();
-  } else {
-    times.lease_ends = claim.lease.ends();
-    times.forget_at = times.lease_ends + claim.lease.expiry();
-    // The renewals stop here, and not when Redis has replied.
-    claim.lease = {};
-  }
-  ends_.add(keys_of(claim.store), std::move(end), times, std::move(claim.room),
-            held_.empty() ? Ends::Wait::none : wait);
+  const auto keys = keys_of(ended->store());
+  const Ends::Times times{ended->ends, ended->forget_at()};
+  if (end.hold > Duration{0}) hold_back(end, std::move(ended->lease), ended->ends);
+  ends_.add(keys, std::move(end), times, std::move(ended->room),
+            claimer_.held() == 0 ? Ends::Wait::none : wait);
 }
 
 // ---- Delayed jobs
 
 /// Delays a failed job. It holds no fleet slot from now on.
-void RedisJobQueue::hold_back(const RunId& run, EndCall& end) {
-  const auto held = held_.find(run);
+void RedisJobQueue::hold_back(EndCall& end, LeaseTerms&& lease, Instant lease_ends) {
   const bool stalls = end.effect == std::string_view("stall");
-  if (retired_ || held == held_.end() || held_back_.size() >= most_held_back) {
+  if (retired_ || held_back_.size() >= most_held_back) {
     if (stalls) end.hold = Duration{0};
     return;
   }
   if (!stalls) end.effect = "hold";
-  Leases::Lease& old = held->second.lease;
-  const Instant claimed = old.ends() - old.expiry();
-  LeaseTerms same = old.end();
-  same.fleet = false;
-  same.claimed = claimed;
-  same.confirm = Duration{0};
-  held_back_.emplace(run, HeldBack{held->second.store, end.id, session_->clock.now() + end.hold,
-                                   session_->leases.hold(std::move(same), *this)});
+  lease.fleet = false;
+  lease.claimed = lease_ends - lease.expiry;
+  lease.confirm = Duration{0};
+  auto store = std::static_pointer_cast<JobLeaseStore>(lease.store);
+  held_back_.emplace(end.run, HeldBack{std::move(store), end.id, session_->clock.now() + end.hold,
+                                       session_->leases.hold(std::move(lease), *this)});
   cancel_due();
 }
 
@@ -362,12 +240,12 @@ void RedisJobQueue::announce(const RunEvent& event) {
   if (session_->client.unsent() > most_unsent) return;
   ends_.publish(keys_of(store_),
                 event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
-                held_.size() > 1 ? Ends::Wait::span : Ends::Wait::none);
+                claimer_.held() > 1 ? Ends::Wait::span : Ends::Wait::none);
 }
 
 void RedisJobQueue::listen(bool on) {
   if (!on) {
-    room_.leave();
+    claimer_.stop_waiting();
     wake_.reset();
     changes_.reset();
     hears_changes_ = false;

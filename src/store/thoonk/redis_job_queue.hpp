@@ -14,10 +14,9 @@
 #include "store/later_calls.hpp"
 #include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
+#include "store/thoonk/job_claims.hpp"
 #include "store/thoonk/job_ends.hpp"
-#include "store/thoonk/job_lease_store.hpp"
 #include "store/thoonk/job_queue.hpp"
-#include "store/thoonk/job_take_call.hpp"
 
 namespace w8y::store::thoonk {
 
@@ -27,7 +26,7 @@ RecoverCall recover_call(const FeedKeys& keys, const ListConfig& rule);
 
 class RedisJobQueue final : public JobQueue,
                             private SessionUser,
-                            private LeaseHandler,
+                            private Claimer<JobClaims>::Handler,
                             private redis::Client::Listener {
  public:
   RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHandler& handler);
@@ -48,22 +47,6 @@ class RedisJobQueue final : public JobQueue,
 
  private:
   using Ends = Settlements<JobEnds>;
-  /// State of a claim in flight: calls follow each other until a job was found or there are no
-  /// more.
-  struct Take {
-    ListConfigPtr rule;
-    std::shared_ptr<JobLeaseStore> store;
-    std::size_t wanted = 0;
-    std::vector<RunId> runs;
-    Instant sent{};
-    std::vector<TakeReply::Parked> parked;
-  };
-  /// Lease and memory of an active run.
-  struct Held {
-    std::shared_ptr<JobLeaseStore> store;
-    Leases::Lease lease;
-    ItemRoom::Hold room;
-  };
   /// A job whose run has failed. Its claim and lease are held until it is cancelled.
   struct HeldBack {
     std::shared_ptr<JobLeaseStore> store;
@@ -76,40 +59,31 @@ class RedisJobQueue final : public JobQueue,
   void lease_lost(RunId run) override;
   void lease_back(RunId run) override;
   void lease_expiring(RunId run) override;
+  // Claimer::Handler
+  void before_call(JobClaims::Open&) override { ends_.send(); }  // one write for both
+  void on_result(JobClaims::Open&, JobClaimResult&) override {}
+  void has_room() override { handler_.on_news(); }
+  void in_doubt(const JobClaims::Open& open) override;
+  void on_reply(TakeReply&& reply) override { handler_.on_taken(std::move(reply)); }
+  // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}
 
-  void send_take();
-  [[nodiscard]] bool has_room();
-  void answer_later(TakeReply reply);
-  void taken(const redis::Answer& answer, const RedisSession::LargeCall& made);
-  void not_taken(const StoreError& trouble);
-  Claim hold(const RunId& run, TakenJob&& job);
-  [[nodiscard]] LeaseTerms terms(const RunId& run, const std::string& id, Instant claimed) const;
   void put_down(const RunId& run, EndCall&& end, Ends::Wait wait);
-  void hold_back(const RunId& run, EndCall& end);
+  void hold_back(EndCall& end, LeaseTerms&& lease, Instant lease_ends);
   void cancel_due();
   void cancel_late(const RunId& run, HeldBack&& job);
   void tell_if_settled();
   void hear_of_ids();
   Ends::Handler told_of_ends();
   [[nodiscard]] const FeedKeys& keys() const { return store_->keys(); }
-  [[nodiscard]] static std::shared_ptr<const FeedKeys> keys_of(
-      const std::shared_ptr<JobLeaseStore>& store) {
-    return {store, &store->keys()};
-  }
   [[nodiscard]] std::string holder() const;
 
   JobQueueHandler& handler_;
   ListConfigPtr rule_;
   std::shared_ptr<JobLeaseStore> store_;
-  Timer room_timer_;
-  ItemRoom::Member room_;
-  std::size_t longest_ = 0;         ///< longest job in the last claim
-  std::uint64_t newest_fence_ = 0;  ///< the largest fencing token that this host has seen
-  Timer take_later_;
-  Take take_;
-  std::map<RunId, Held> held_;
+  ClaimMemory memory_;
+  Claimer<JobClaims> claimer_;
   std::map<RunId, HeldBack> held_back_;
   bool retired_ = false;
   Timer cancel_timer_;
