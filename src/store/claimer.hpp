@@ -62,15 +62,15 @@ struct OpenClaim : ClaimTerms<Store> {
 ///   Store, Scan        lease store with keys(); state of a claim in flight
 ///   Open               OpenClaim<Store, Scan>
 ///   Result, Reply      derived from ClaimResult and TakeReply
-///   Note               data that a settlement needs, made from the claimed item by note()
-///   items              word for its items in messages
+///   `Note`             data of the claimed item that its settlement needs, made by `note(item)`
+///   items              name of its items in messages
 ///   most_claimed       maximum number of items per call, so that Redis is not blocked for long
 ///   most_bytes         maximum bytes of an item
 ///   most_held(config)  maximum bytes of items that the list may hold
 ///   script()           the claim script
-///   write(session, open, memory, words)
+///   write(session, open, memory, call)
 ///                      sets its keys and arguments
-///   read(session, open, answer, result)
+///   read(session, open, reply, result)
 ///                      reads its reply; returns the error, if any
 ///   set_lock(terms, keys, holder, item)
 ///                      sets key and value of a lease, and item and confirm if the kind uses them
@@ -96,7 +96,7 @@ class Claimer {
     virtual void before_call(Open& open) = 0;
     /// Called with the result of each call.
     virtual void on_result(Open& open, Result& result) = 0;
-    /// Called before the leases are made, to add what only this kind of work has.
+    /// Called before the leases are made, to add data that only this kind of work has.
     virtual void complete(const Open& /*open*/, const Result& /*result*/, Reply& /*reply*/) {}
     /// Called when the claim waits for memory. on_reply() follows.
     virtual void no_room() {}

@@ -20,8 +20,8 @@ struct CircularScan {
   std::int64_t left = whole;  ///< items that this scan has not examined yet
   bool overdue = false;  ///< whether free items are claimed regardless of the wait queue, because
                          ///< no message has arrived for some time
-  std::size_t held = 0;               ///< items of the list that this host holds
-  bool hears = true;                  ///< whether this host receives its turn on the wake channel
+  std::size_t held = 0;  ///< items of the list that this host holds
+  bool hears = true;     ///< whether this host receives its turn on the wake channel
   std::optional<Duration> next_free;  ///< minimum of all calls so far
   std::int64_t length = 0;            ///< length of the list at the first call
 
