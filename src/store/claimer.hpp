@@ -54,6 +54,14 @@ struct OpenClaim : ClaimTerms<Store> {
   std::vector<TakeReply::Parked> parked;
 };
 
+/// Defaults for kinds of work of Claimer.
+struct ClaimKind {
+  struct Note {};
+  static Note note(ClaimedItem&) { return {}; }
+  static Call call(ClaimedItem&) { return {}; }
+  static std::string reason(std::string error, const ListConfig&) { return error; }
+};
+
 /// Sends the claims of one list and holds the leases of the claimed items. If the items are long, a
 /// claim waits until this host has memory for them and Redis has served other clients. A reply that
 /// arrives when its leases are half over starts no run: all items are handed back.
@@ -67,17 +75,18 @@ struct OpenClaim : ClaimTerms<Store> {
 ///   most_claimed       maximum number of items per call, so that Redis is not blocked for long
 ///   most_bytes         maximum bytes of an item
 ///   most_held(config)  maximum bytes of items that the list may hold
-///   script()           the claim script
+///   script             the claim script
 ///   write(session, open, memory, call)
 ///                      sets its keys and arguments
-///   read(session, open, reply, result)
-///                      reads its reply; returns the error, if any
+///   read(reply, open, result)
+///                      reads its reply
 ///   set_lock(terms, keys, holder, item)
 ///                      sets key and value of a lease, and item and confirm if the kind uses them
 ///   bytes_of(item)     size in memory
 ///   call(item)         values for the executor that differ from the defaults
 ///   reason(error, config)
 ///                      an error of the script as a sentence
+/// ClaimKind has the defaults.
 /// The implementation is in claimer_impl.hpp, for the file that instantiates this template.
 template <class Kind>
 class Claimer {
@@ -94,8 +103,9 @@ class Claimer {
    public:
     /// Called before each call. Settlements that are sent here share its write.
     virtual void before_call(Open& open) = 0;
-    /// Called with the result of each call.
-    virtual void on_result(Open& open, Result& result) = 0;
+    /// Called with the result of each call, or with its error.
+    virtual void on_result(Open& /*open*/, Result& /*result*/) {}
+    virtual void on_error(const redis::Answer& /*reply*/) {}
     /// Called before the leases are made, to add data that only this kind of work has.
     virtual void complete(const Open& /*open*/, const Result& /*result*/, Reply& /*reply*/) {}
     /// Called when the claim waits for memory. on_reply() follows.

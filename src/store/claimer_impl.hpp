@@ -59,7 +59,7 @@ void Claimer<Kind>::send() {
   Kind::write(session_, open_, memory_, words);
   const RedisSession::LargeCall made = session_.large_call();
   open_.sent = made.sent;
-  session_.client.run(Kind::script(), words.keys, words.arguments,
+  session_.client.run(*Kind::script, words.keys, words.arguments,
                       [this, alive = alive_, made](const redis::Answer& answer) {
                         if (*alive) answered(answer, made);
                       });
@@ -79,8 +79,12 @@ void Claimer<Kind>::reply_without_room() {
 
 template <class Kind>
 void Claimer<Kind>::answered(const redis::Answer& answer, const RedisSession::LargeCall& made) {
+  if (const auto trouble = trouble_of(answer)) {
+    handler_.on_error(answer);
+    return failed(*trouble);
+  }
   Result result;
-  if (const auto trouble = Kind::read(session_, open_, answer, result)) return failed(*trouble);
+  Kind::read(answer.reply, open_, result);
   if (result.bytes >= RedisSession::large) session_.large_answered(made);
   if (result.bytes > 0) memory_.longest = result.longest;
   std::move(result.parked.begin(), result.parked.end(), std::back_inserter(open_.parked));

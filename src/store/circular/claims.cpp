@@ -2,7 +2,6 @@
 
 #include "core/number.hpp"
 #include "store/claimer_impl.hpp"
-#include "store/scripts.hpp"
 
 namespace w8y::store {
 
@@ -23,36 +22,7 @@ void read_place(std::string_view text, ScanResult& result) {
     result.others = static_cast<std::size_t>(*others);
 }
 
-void read_scan(const redis::Reply& reply, ScanResult& result) {
-  const std::string_view status = reply[0].text();
-  read_status(status, result);
-  result.left = reply[1].integer();
-  result.next_free = read_ms(reply[2].integer());
-  if (result.end == ClaimEnd::paused || result.end == ClaimEnd::breaker) {
-    result.detail = shown_part(reply[3].text());
-  } else if (status == "ok") {
-    result.refused = reply[3].text();
-  } else {
-    read_place(reply[3].text(), result);
-  }
-  result.longest = static_cast<std::size_t>(reply[4].integer());
-  result.bytes = static_cast<std::size_t>(reply[5].integer());
-  std::size_t i = head;
-  for (auto parked = reply[6].integer(); parked > 0; --parked, i += 2)
-    result.parked.push_back(
-        {DisplayItem(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer())),
-         too_long_text()});
-  for (; i + 2 < reply.size(); i += 3)
-    result.taken.push_back({std::string(reply[i].text()),
-                            static_cast<std::uint64_t>(reply[i + 1].integer()),
-                            static_cast<unsigned>(reply[i + 2].integer())});
-}
-
 }  // namespace
-
-const redis::Script& CircularClaims::script() {
-  return scripts::claim;
-}
 
 void CircularClaims::write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                            ClaimWords& words) {
@@ -93,19 +63,29 @@ void CircularClaims::write(const RedisSession& session, const Open& open, const 
   if (open.rule->breaker.runs > 0 && !open.runs.empty()) words.keys.push_back(keys.breaker);
 }
 
-std::optional<StoreError> CircularClaims::read(RedisSession& session, const Open& open,
-                                               const redis::Answer& answer, Result& result) {
-  ScriptLocks& locks = session.circular.locks;
-  if (auto trouble = trouble_of(answer)) {
-    locks.note_refusal(answer);
-    return trouble;
+void CircularClaims::read(const redis::Reply& reply, const Open&, Result& result) {
+  const std::string_view status = reply[0].text();
+  read_status(status, result);
+  result.left = reply[1].integer();
+  result.next_free = read_ms(reply[2].integer());
+  if (result.end == ClaimEnd::paused || result.end == ClaimEnd::breaker) {
+    result.detail = shown_part(reply[3].text());
+  } else if (status == "ok") {
+    result.refused = reply[3].text();
+  } else {
+    read_place(reply[3].text(), result);
   }
-  if (open.runs.empty()) return std::nullopt;
-  read_scan(answer.reply, result);
-  // Without items to examine, no permission was checked.
-  const bool examined = result.end == ClaimEnd::more || result.end == ClaimEnd::nothing_free;
-  locks.set_proven((locks.proven() || examined) && result.refused.empty());
-  return std::nullopt;
+  result.longest = static_cast<std::size_t>(reply[4].integer());
+  result.bytes = static_cast<std::size_t>(reply[5].integer());
+  std::size_t i = head;
+  for (auto parked = reply[6].integer(); parked > 0; --parked, i += 2)
+    result.parked.push_back(
+        {DisplayItem(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer())),
+         too_long_text()});
+  for (; i + 2 < reply.size(); i += 3)
+    result.taken.push_back({std::string(reply[i].text()),
+                            static_cast<std::uint64_t>(reply[i + 1].integer()),
+                            static_cast<unsigned>(reply[i + 2].integer())});
 }
 
 template class Claimer<CircularClaims>;

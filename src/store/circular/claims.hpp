@@ -13,6 +13,7 @@
 #include "store/circular/lease_store.hpp"
 #include "store/circular/list.hpp"
 #include "store/claimer.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::store {
 
@@ -38,13 +39,13 @@ struct ScanResult : ClaimResult {
 };
 
 /// Kind of work of Claimer.
-struct CircularClaims {
+struct CircularClaims : ClaimKind {
   using Store = CircularLeaseStore;
   using Scan = CircularScan;
   using Open = OpenClaim<Store, Scan>;
   using Result = ScanResult;
   using Reply = PassReply;
-  struct Note {};
+  static constexpr const redis::Script* script = &scripts::claim;
   static constexpr const char* items = "items";
   static constexpr std::size_t most_claimed = ScriptLocks::most_looked_at;
   static constexpr std::size_t most_bytes = max_item;
@@ -57,21 +58,16 @@ struct CircularClaims {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(rule.key_expiry).count();
     return most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L));
   }
-  static const redis::Script& script();
   /// Without runs, the host leaves the wait queue.
   static void write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                     ClaimWords& words);
-  static std::optional<StoreError> read(RedisSession& session, const Open& open,
-                                        const redis::Answer& answer, Result& result);
+  static void read(const redis::Reply& reply, const Open& open, Result& result);
   static void set_lock(LeaseTerms& lease, const CircularKeys& keys,
                        const RedisSession::Holder& holder, const ClaimedItem& item) {
     lease.key = keys.lock(item.item);
     lease.value = holder.lock(lease.run);
   }
   static std::size_t bytes_of(const ClaimedItem& item) { return item.item.size(); }
-  static Note note(ClaimedItem&) { return {}; }
-  static Call call(ClaimedItem&) { return {}; }
-  static std::string reason(std::string error, const ListConfig&) { return error; }
 };
 using CircularClaimer = Claimer<CircularClaims>;
 extern template class Claimer<CircularClaims>;

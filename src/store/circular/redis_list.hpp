@@ -83,6 +83,9 @@ class RedisCircularList final : public CircularList,
   // CircularClaimer::Handler
   void before_call(CircularClaims::Open& open) override;
   void on_result(CircularClaims::Open& open, ScanResult& result) override;
+  void on_error(const redis::Answer& answer) override {
+    session_->circular.locks.note_refusal(answer);
+  }
   void complete(const CircularClaims::Open& open, const ScanResult& result,
                 PassReply& reply) override;
   void no_room() override { leave_redis_line(); }

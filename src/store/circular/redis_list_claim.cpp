@@ -3,7 +3,6 @@
 
 #include "store/circular/redis_list.hpp"
 #include "store/rights.hpp"
-#include "store/scripts.hpp"
 
 namespace w8y::store {
 
@@ -33,6 +32,10 @@ void RedisCircularList::before_call(CircularClaims::Open& open) {
 }
 
 void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result) {
+  // Without items to examine, no permission was checked.
+  ScriptLocks& locks = session_->circular.locks;
+  const bool examined = result.end == ClaimEnd::more || result.end == ClaimEnd::nothing_free;
+  locks.set_proven((locks.proven() || examined) && result.refused.empty());
   CircularScan& scan = open.scan;
   if (open.calls == 1) scan.length = result.length;
   // A call that examined many items counts as the number of calls that it replaces.
@@ -96,7 +99,7 @@ void RedisCircularList::leave_redis_line() {
   leave.store = store();
   ClaimWords words;
   CircularClaims::write(*session_, leave, memory_, words);
-  session_->client.run(scripts::claim, words.keys, words.arguments,
+  session_->client.run(*CircularClaims::script, words.keys, words.arguments,
                        [&locks = session_->circular.locks](const redis::Answer& answer) {
                          if (trouble_of(answer)) locks.note_refusal(answer);
                        });

@@ -3,7 +3,6 @@
 #include "core/number.hpp"
 #include "store/circular/script_locks.hpp"
 #include "store/claimer_impl.hpp"
-#include "store/scripts.hpp"
 
 namespace w8y::store {
 
@@ -12,38 +11,7 @@ namespace {
 /// Number of elements in the reply before those of long jobs.
 constexpr std::size_t head = 7;
 
-void read_jobs(const redis::Reply& reply, std::vector<std::string>& tags,
-               ScheduleClaimResult& result) {
-  if (reply.size() < head) return;
-  read_status(reply[0].text(), result);
-  result.place = static_cast<std::size_t>(reply[1].integer());
-  result.now = read_ms(reply[2].integer()).value_or(WallTime{0});
-  result.next_free = read_ms(reply[3].integer());
-  result.detail = shown_part(reply[4].text());
-  result.refused = reply[5].text();
-  result.more = result.more && result.refused.empty();
-  std::size_t i = head;
-  for (auto count = reply[6].integer(); count > 0; --count, i += 2)
-    result.parked.push_back(
-        {DisplayItem(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer())),
-         too_long_text()});
-  for (; i + 4 < reply.size() && result.taken.size() < tags.size(); i += 5) {
-    ScheduledJob job{
-        {std::string(reply[i].text()), static_cast<std::uint64_t>(reply[i + 2].integer()),
-         static_cast<unsigned>(reply[i + 3].integer())},
-        std::move(tags[result.taken.size()]),
-        std::nullopt};
-    const std::string_view schedule = reply[i + 4].text();
-    if (schedule.starts_with('s')) job.schedule = schedule.substr(1);
-    result.taken.push_back(std::move(job));
-  }
-}
-
 }  // namespace
-
-const redis::Script& ScheduleClaims::script() {
-  return scripts::schedule_claim;
-}
 
 void ScheduleClaims::write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                            ClaimWords& words) {
@@ -68,11 +36,31 @@ void ScheduleClaims::write(const RedisSession& session, const Open& open, const 
   if (open.rule->breaker.runs > 0) words.keys.push_back(keys.breaker);
 }
 
-std::optional<StoreError> ScheduleClaims::read(RedisSession&, Open& open,
-                                               const redis::Answer& answer, Result& result) {
-  if (auto trouble = trouble_of(answer)) return trouble;
-  read_jobs(answer.reply, open.scan.tags, result);
-  return std::nullopt;
+void ScheduleClaims::read(const redis::Reply& reply, Open& open, Result& result) {
+  std::vector<std::string>& tags = open.scan.tags;
+  if (reply.size() < head) return;
+  read_status(reply[0].text(), result);
+  result.place = static_cast<std::size_t>(reply[1].integer());
+  result.now = read_ms(reply[2].integer()).value_or(WallTime{0});
+  result.next_free = read_ms(reply[3].integer());
+  result.detail = shown_part(reply[4].text());
+  result.refused = reply[5].text();
+  result.more = result.more && result.refused.empty();
+  std::size_t i = head;
+  for (auto count = reply[6].integer(); count > 0; --count, i += 2)
+    result.parked.push_back(
+        {DisplayItem(reply[i].text(), static_cast<std::size_t>(reply[i + 1].integer())),
+         too_long_text()});
+  for (; i + 4 < reply.size() && result.taken.size() < tags.size(); i += 5) {
+    ScheduledJob job{
+        {std::string(reply[i].text()), static_cast<std::uint64_t>(reply[i + 2].integer()),
+         static_cast<unsigned>(reply[i + 3].integer())},
+        std::move(tags[result.taken.size()]),
+        std::nullopt};
+    const std::string_view schedule = reply[i + 4].text();
+    if (schedule.starts_with('s')) job.schedule = schedule.substr(1);
+    result.taken.push_back(std::move(job));
+  }
 }
 
 template class Claimer<ScheduleClaims>;

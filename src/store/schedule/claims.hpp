@@ -10,6 +10,7 @@
 
 #include "store/claimer.hpp"
 #include "store/schedule/lease_store.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::store {
 
@@ -32,13 +33,14 @@ struct ScheduleClaimResult : ClaimResult {
 };
 
 /// Kind of work of Claimer. Jobs do not count for the memory for long items.
-struct ScheduleClaims {
+struct ScheduleClaims : ClaimKind {
   using Store = ScheduleLeaseStore;
   using Scan = ScheduleScan;
   using Open = OpenClaim<Store, Scan>;
   using Result = ScheduleClaimResult;
   using Reply = TakeReply;
   using Note = std::optional<std::string>;  ///< schedule at the time of the claim
+  static constexpr const redis::Script* script = &scripts::schedule_claim;
   static constexpr const char* items = "jobs";
   static constexpr std::size_t most_claimed = 64;
   static constexpr std::size_t most_bytes = 0;
@@ -46,11 +48,9 @@ struct ScheduleClaims {
   static std::size_t most_held(const ListConfig&) {
     return std::numeric_limits<std::size_t>::max();
   }
-  static const redis::Script& script();
   static void write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                     ClaimWords& words);
-  static std::optional<StoreError> read(RedisSession& session, Open& open,
-                                        const redis::Answer& answer, Result& result);
+  static void read(const redis::Reply& reply, Open& open, Result& result);
   static void set_lock(LeaseTerms& lease, const ScheduleKeys& keys, const RedisSession::Holder&,
                        const ScheduledJob& job) {
     lease.key = keys.working(job.item);
@@ -59,8 +59,6 @@ struct ScheduleClaims {
   }
   static std::size_t bytes_of(const ScheduledJob&) { return 0; }
   static Note note(ScheduledJob& job) { return std::move(job.schedule); }
-  static Call call(ScheduledJob&) { return {}; }
-  static std::string reason(std::string error, const ListConfig&) { return error; }
 };
 using ScheduleClaimer = Claimer<ScheduleClaims>;
 extern template class Claimer<ScheduleClaims>;

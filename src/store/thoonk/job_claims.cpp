@@ -6,7 +6,6 @@
 #include "core/number.hpp"
 #include "store/circular/script_locks.hpp"
 #include "store/claimer_impl.hpp"
-#include "store/scripts.hpp"
 
 namespace w8y::store::thoonk {
 
@@ -17,7 +16,28 @@ constexpr std::size_t head = 6;
 /// Maximum number of IDs that one call examines.
 constexpr const char* most_looked_at = "256";
 
-void read_jobs(const redis::Reply& reply, JobClaimResult& result) {
+}  // namespace
+
+void JobClaims::write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
+                      ClaimWords& words) {
+  const FeedKeys& keys = open.store->keys();
+  words.texts = {session.holder.lock({}),
+                 ms_text(open.rule->key_expiry),
+                 std::to_string(open.rule->fleet_concurrency),
+                 most_looked_at,
+                 std::to_string(max_item),
+                 std::to_string(ScriptLocks::most_bytes_looked_at),
+                 std::to_string(item_shown + 1),  // one byte more shows that it is truncated
+                 std::to_string(memory.newest_fence)};
+  words.arguments = {keys.lease_prefix};
+  words.arguments.insert(words.arguments.end(), words.texts.begin(), words.texts.end());
+  words.arguments.insert(words.arguments.end(), open.runs.begin(), open.runs.end());
+  words.keys = {keys.config,  keys.paused,    keys.fence,   keys.slots,     keys.ids,  keys.items,
+                keys.claimed, keys.cancelled, keys.stalled, keys.published, keys.taken};
+  if (open.rule->breaker.runs > 0) words.keys.push_back(keys.breaker);
+}
+
+void JobClaims::read(const redis::Reply& reply, const Open&, Result& result) {
   if (reply.size() < head) return;
   read_status(reply[0].text(), result);
   result.next_free = read_ms(reply[2].integer());
@@ -39,38 +59,6 @@ void read_jobs(const redis::Reply& reply, JobClaimResult& result) {
     result.bytes += bytes;
     result.taken.push_back(std::move(job));
   }
-}
-
-}  // namespace
-
-const redis::Script& JobClaims::script() {
-  return scripts::job_claim;
-}
-
-void JobClaims::write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
-                      ClaimWords& words) {
-  const FeedKeys& keys = open.store->keys();
-  words.texts = {session.holder.lock({}),
-                 ms_text(open.rule->key_expiry),
-                 std::to_string(open.rule->fleet_concurrency),
-                 most_looked_at,
-                 std::to_string(max_item),
-                 std::to_string(ScriptLocks::most_bytes_looked_at),
-                 std::to_string(item_shown + 1),  // one byte more shows that it is truncated
-                 std::to_string(memory.newest_fence)};
-  words.arguments = {keys.lease_prefix};
-  words.arguments.insert(words.arguments.end(), words.texts.begin(), words.texts.end());
-  words.arguments.insert(words.arguments.end(), open.runs.begin(), open.runs.end());
-  words.keys = {keys.config,  keys.paused,    keys.fence,   keys.slots,     keys.ids,  keys.items,
-                keys.claimed, keys.cancelled, keys.stalled, keys.published, keys.taken};
-  if (open.rule->breaker.runs > 0) words.keys.push_back(keys.breaker);
-}
-
-std::optional<StoreError> JobClaims::read(RedisSession&, const Open&, const redis::Answer& answer,
-                                          Result& result) {
-  if (auto trouble = trouble_of(answer)) return trouble;
-  read_jobs(answer.reply, result);
-  return std::nullopt;
 }
 
 std::string why_refused(const std::string& error, const std::string& feed, const char* setting,

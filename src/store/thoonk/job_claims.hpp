@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/claimer.hpp"
+#include "store/scripts.hpp"
 #include "store/thoonk/job_lease_store.hpp"
 
 namespace w8y::store::thoonk {
@@ -26,13 +27,13 @@ std::string why_refused(const std::string& error, const std::string& feed,
                         const char* setting = "source = \"job\"", const char* kind = "job");
 
 /// Kind of work of Claimer.
-struct JobClaims {
+struct JobClaims : ClaimKind {
   using Store = JobLeaseStore;
   struct Scan {};
   using Open = OpenClaim<Store, Scan>;
   using Result = JobClaimResult;
   using Reply = TakeReply;
-  struct Note {};
+  static constexpr const redis::Script* script = &scripts::job_claim;
   static constexpr const char* items = "jobs";
   static constexpr std::size_t most_claimed = 128;
   static constexpr std::size_t most_bytes = 2 * max_item;  ///< with the payload
@@ -42,11 +43,9 @@ struct JobClaims {
 
   /// One job is always admitted.
   static std::size_t most_held(const ListConfig&) { return std::size_t{64} << 20; }
-  static const redis::Script& script();
   static void write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                     ClaimWords& words);
-  static std::optional<StoreError> read(RedisSession& session, const Open& open,
-                                        const redis::Answer& answer, Result& result);
+  static void read(const redis::Reply& reply, const Open& open, Result& result);
   static void set_lock(LeaseTerms& lease, const FeedKeys& keys, const RedisSession::Holder& holder,
                        const FeedJob& job) {
     lease.key = keys.lease(job.item);
@@ -55,7 +54,6 @@ struct JobClaims {
     lease.item = job.item;
   }
   static std::size_t bytes_of(const FeedJob& job) { return job.item.size() + job.payload.size(); }
-  static Note note(FeedJob&) { return {}; }
   static Call call(FeedJob& job) { return {std::nullopt, job.item, std::move(job.payload)}; }
   static std::string reason(const std::string& error, const ListConfig& rule) {
     return why_refused(error, rule.prefix);

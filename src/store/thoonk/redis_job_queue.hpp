@@ -61,7 +61,6 @@ class RedisJobQueue final : public JobQueue,
   void lease_expiring(RunId run) override;
   // Claimer::Handler
   void before_call(JobClaims::Open&) override { ends_.send(); }  // one write for both
-  void on_result(JobClaims::Open&, JobClaimResult&) override {}
   void has_room() override { handler_.on_news(); }
   void in_doubt(const JobClaims::Open& open) override;
   void on_reply(TakeReply&& reply) override { handler_.on_taken(std::move(reply)); }
