@@ -93,9 +93,14 @@ class Sentinels:
         return int(found[b"num-slaves"]), int(found[b"num-other-sentinels"])
 
     def follow(self):
-        for server in self.servers:
-            if server.runs() and server is not self.primary():
-                server.follow(self.primary())
+        """Waits until the replicas have the data of the primary. On a busy machine, the sentinels may elect
+        another primary meanwhile, whose offset is lower."""
+        def followed():
+            primary = self.primary()
+            there = int(primary.info("master_repl_offset"))
+            return all(server.linked() and int(server.info("slave_repl_offset")) >= there
+                       for server in self.servers if server.runs() and server is not primary)
+        wait_for(followed, what="the replicas to have what their primary has")
 
     def primary(self):
         sentinel = next(s for s in reversed(self.sentinels) if s.runs())

@@ -26,8 +26,9 @@ void JobWatch::claimed_by_another(Server& server, const std::string& id) {
   if (mark == marks_.end()) return;
   mark->second.late = true;
   const Hash* items = server.keys().find<Hash>(keys_.items);
-  if (items != nullptr && items->contains(id) && items->at(id) == mark->second.payload)
-    marks_.erase(mark);
+  if (items == nullptr || !items->contains(id) || items->at(id) != mark->second.payload) return;
+  again_.erase(which);  // its finish removes the job
+  marks_.erase(mark);
 }
 
 void JobWatch::after_put(Server& server, const Server::Command& command, const Value& reply) {
@@ -49,10 +50,12 @@ void JobWatch::after_put(Server& server, const Server::Command& command, const V
 /// Checks that a claimed job has the payload of its last put.
 void JobWatch::check_payload(Server& server, const std::string& id, const std::string& payload,
                              const std::string& who) {
-  const auto mark = marks_.find(server.name() + ' ' + id);
-  if (mark == marks_.end()) return;
-  if (payload == mark->second.payload) {
-    again_.erase(mark->first);  // its finish removes the job
+  const std::string which = server.name() + ' ' + id;
+  const auto mark = marks_.find(which);
+  if (mark == marks_.end()) {
+    again_.erase(which);  // the claim is newer than each put, so its finish removes the job
+  } else if (payload == mark->second.payload) {
+    again_.erase(which);
     marks_.erase(mark);
   } else if (!mark->second.late) {
     promises_.break_promise(no_mark_is_lost,
