@@ -283,7 +283,7 @@ class World:
         for pattern, mask in MASKS:
             text = pattern.sub(mask, text)
         if self.process:
-            text = re.sub(rf"\b{self.process.pid}\b", "<pid>", text)
+            text = re.sub(rf'(\bpid"?:? ){self.process.pid}\b', r"\1<pid>", text)
         return text
 
     def http(self, method, path, body=None):
