@@ -3,10 +3,10 @@
 // failing its items, and retries periodically.
 //
 // - `none` – no shortage.
-// - `waiting` – a run could not be started; claims nothing until the pause ends.
-// - `trying` – may claim one item as a test.
-// - `watching` – the test is in flight.
-// - `easing` – the test has started; claims up to its limit; ends after a time without further
+// - `open` – a run could not be started; claims nothing until the pause ends.
+// - `half_open` – may claim one item as a test.
+// - `testing` – the test is in flight.
+// - `closing` – the test has started; claims up to its limit; ends after a time without further
 //   failures.
 #pragma once
 
@@ -46,7 +46,8 @@ class ShortageBreaker {
 
   /// Called when a run could not be started. Returns true if a shortage starts.
   bool begin(const std::string& reason);
-  /// Called when a run is being started: it is the test if the state is `trying`.
+  /// Called when a run is being started: it is the test if the state is
+  /// `half_open`.
   void tried();
   /// Called when a run has started.
   void started();
