@@ -107,6 +107,9 @@ void CircularSource::settle(EndedRun&& run) {
 void CircularSource::hand_back(const Claim& claim) {
   --held_;
   list_->hand_back(claim);
+  // The next claim may have to search the whole list for the item.
+  owes_whole_ = true;
+  if (claim_out_) woken_ = true;  // as in note_freed()
 }
 
 // ---- Extent of the next scan
