@@ -107,7 +107,7 @@ void CircularSource::settle(EndedRun&& run) {
 void CircularSource::hand_back(const Claim& claim) {
   --held_;
   list_->hand_back(claim);
-  // The next claim may have to search the whole list for the item.
+  // The item need not be at an edge of the list.
   owes_whole_ = true;
   if (claim_out_) woken_ = true;  // as in note_freed()
 }
