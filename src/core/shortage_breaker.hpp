@@ -46,8 +46,7 @@ class ShortageBreaker {
 
   /// Called when a run could not be started. Returns true if a shortage starts.
   bool begin(const std::string& reason);
-  /// Called when a run is being started: it is the test if the state is
-  /// `half_open`.
+  /// Called when a run is being started. If the state is `half_open`, this run is the test.
   void tried();
   /// Called when a run has started.
   void started();

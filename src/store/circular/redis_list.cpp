@@ -19,8 +19,6 @@ constexpr std::size_t most_unsent = std::size_t{1} << 20;
 constexpr Duration change_pause = std::chrono::milliseconds(50);
 constexpr Duration most_change_pause = std::chrono::milliseconds(320);
 constexpr unsigned most_looks_in_vain = 3;
-/// Number of items at the right end that a peek after a change examines.
-constexpr std::int64_t most_looked_at_right = 64;
 
 /// Time for which the list stays subscribed to wake-ups that it does not need, because subscribing
 /// again costs more than a few messages. When 100,000 lists start, they wait longer than this for a
@@ -241,7 +239,7 @@ void RedisCircularList::look_again() {
     if (!handler_.pays_for_look()) return;
     work_->changed = false;
     // Most clients add at the right end. The length alone does not show an item that replaces one.
-    const std::int64_t right = std::max<std::int64_t>(length_ - most_looked_at_right, 0);
+    const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
     ask_if_locked(right, [this, alive = alive()](const LookReply& reply, std::int64_t) {
       if (!*alive) return;
       if (work_)

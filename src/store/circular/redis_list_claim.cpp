@@ -10,8 +10,6 @@ namespace {
 
 /// Bytes of items whose examination costs Redis about as much as one call.
 constexpr std::size_t bytes_per_call = std::size_t{256} << 10;
-/// Number of items at the right end that an edge scan examines (claim.lua).
-constexpr std::int64_t seen_at_right = ScriptLocks::most_looked_at / 4;
 
 }  // namespace
 
@@ -77,7 +75,7 @@ void RedisCircularList::note_length(const CircularScan& scan, const ScanResult& 
   const std::int64_t added = result.length - length_;
   if (result.left == 0) {
     length_ = scan.length;
-  } else if (added >= 0 && added <= seen_at_right) {
+  } else if (added >= 0 && added <= ScriptLocks::seen_at_right) {
     length_ = result.length;
   } else {
     // The next peek finds another length. If the old one was kept, a later addition could restore

@@ -48,6 +48,9 @@ class ScriptLocks final {
 
   /// Maximum number of items that a call examines, so that Redis is not blocked for long.
   static constexpr std::size_t most_looked_at = 256;
+  /// Number of items at the right end that an edge scan examines (claim.lua), and a peek after a
+  /// change.
+  static constexpr std::int64_t seen_at_right = most_looked_at / 4;
   /// Maximum number of comparisons in one sweep, for the same reason: a few ms.
   static constexpr std::size_t most_compared = 200'000;
   /// Bytes of items after which a call examines no more. So a reply has at most this size and one

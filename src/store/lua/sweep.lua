@@ -12,7 +12,8 @@
 
 local budget = tonumber(ARGV[1])
 local time = redis.call('TIME')
-local ended_ms = time[1] * 1000 + math.floor(time[2] / 1000) - 9000
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+-- include parts/recorded_claim.lua
 local forgotten = 0
 
 local function sweep(list, key, prefixes)
@@ -37,22 +38,14 @@ local function sweep(list, key, prefixes)
   end
 end
 
--- Returns whether a lock still has the value of its run.
-local function is_held(prefixes, item, run)
-  for _, prefix in ipairs(prefixes) do
-    if redis.pcall('GETRANGE', prefix .. item, 0, #run) == run then return true end
-  end
-end
-
 local function has_ended_run(claims, prefixes)
   local found = redis.pcall('HRANDFIELD', claims, 64, 'WITHVALUES')
   if found.err or #found == 0 then return end
   redis.pcall('PEXPIRE', claims, 604800000)
   for i = 1, #found, 2 do
-    local missing_ms, item = string.match(found[i + 1], '^(%d+) %d+ (.*)$')
-    if missing_ms ~= '0' then
-      if (tonumber(missing_ms) or 0) < ended_ms then return true end
-    elseif not is_held(prefixes, item, found[i]) then
+    local claim = read_claim(found[i + 1])
+    if not claim or claim.missing_ms > 0 and claim.ended then return true end
+    if claim.missing_ms == 0 and not is_held(claim, found[i], prefixes[1], prefixes[2]) then
       return true
     end
   end
