@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {waitFor} from './host.mjs';
-import {open, until, world} from './cases.mjs';
+import {MIX_AND_SUMS, fillMixAndSums, open, until, world} from './cases.mjs';
 
 /** A host whose views all have content: {viewer, views}; each view is [address, heading, parts by role and name]. */
 async function walk(at) {
@@ -14,18 +14,9 @@ ${until(gate)}
 [lists.broken]
 command = ["sh", "-c", "echo upstream is gone >&2; exit 7"]
 max_failures = 1
-[lists.mix]
-source = "schedule"
-queues = "A"
-command = ["true"]
-[lists.sums]
-source = "job"
-concurrency = 0
-command = ["true"]
-`, {more: 'host_concurrency = 4'});
+${MIX_AND_SUMS}`, {more: 'host_concurrency = 4'});
   at.defer(() => writeFileSync(gate, ''));
-  host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
-  host.ctl('feed', 'create', 'sums', '--kind', 'job', '--exists-ok');
+  fillMixAndSums(host);
   await redis.ask('RPUSH', 'films:list', 'reel');
   await redis.ask('RPUSH', 'broken:list', 'invoice');
   await waitFor(async () => Number(await redis.ask('LLEN', 'broken:failed-runs')) === 1, 'the failure');

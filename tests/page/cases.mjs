@@ -23,6 +23,24 @@ export async function open(at, host, options = {}) {
   return viewer;
 }
 
+/** A schedule, and a feed whose jobs stay queued. */
+export const MIX_AND_SUMS = `[lists.mix]
+source = "schedule"
+queues = "A"
+command = ["true"]
+[lists.sums]
+source = "job"
+concurrency = 0
+command = ["true"]
+`;
+
+/** Gives the schedule one entry, and the feed these jobs. */
+export function fillMixAndSums(host, jobs = []) {
+  host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
+  host.ctl('feed', 'create', 'sums', '--kind', 'job', '--exists-ok');
+  for (const job of jobs) host.ctl('job', 'put', 'sums', job);
+}
+
 /** Command of a child that runs until a file exists. */
 export function until(file) {
   return `command = ["sh", "-c", "while [ ! -e ${file} ]; do sleep 0.05; done"]`;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {appendFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {waitFor} from './host.mjs';
-import {open, until, world} from './cases.mjs';
+import {MIX_AND_SUMS, fillMixAndSums, open, until, world} from './cases.mjs';
 
 const LONG = `https://media.example.org/archive/2026/${'0123456789'.repeat(9)}/end-of-the-name.mkv`;
 
@@ -107,18 +107,8 @@ ${until(join(at.home, 'go'))}
 [lists.broken]
 command = ["sh", "-c", "echo gone >&2; exit 3"]
 backoff = { min = "1h", max = "1h" }
-[lists.mix]
-source = "schedule"
-queues = "A"
-command = ["true"]
-[lists.sums]
-source = "job"
-concurrency = 0
-command = ["true"]
-`);
-  host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
-  host.ctl('feed', 'create', 'sums', '--kind', 'job', '--exists-ok');
-  host.ctl('job', 'put', 'sums', 'x');
+${MIX_AND_SUMS}`);
+  fillMixAndSums(host, ['x']);
   await redis.ask('RPUSH', 'work:list', 'one', 'two');
   await redis.ask('RPUSH', 'broken:list', 'bad');
   await waitFor(async () => Number(await redis.ask('LLEN', 'broken:failed-runs')) === 1, 'the failed run');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {Host, waitFor} from './host.mjs';
-import {open, until, world} from './cases.mjs';
+import {MIX_AND_SUMS, fillMixAndSums, open, until, world} from './cases.mjs';
 
 /** Any client pauses lists from which this host does not claim: full, ineligible or disabled lists. */
 async function pauseCase(at) {
@@ -148,18 +148,8 @@ async function runsCase(at) {
 command = ["sh", "-c", "echo oh, '<b>no</b>' >&2; while [ ! -e ${gate} ]; do sleep 0.05; done; exit 3", "{}"]
 cooldown = "1h"
 backoff = { min = "1h", max = "1h" }
-[lists.mix]
-source = "schedule"
-queues = "A"
-command = ["true"]
-[lists.sums]
-source = "job"
-concurrency = 0
-command = ["true"]
-`);
-  host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
-  host.ctl('feed', 'create', 'sums', '--kind', 'job', '--exists-ok');
-  for (const job of ['one', 'two']) host.ctl('job', 'put', 'sums', job);
+${MIX_AND_SUMS}`);
+  fillMixAndSums(host, ['one', 'two']);
   await redis.ask('RPUSH', 'work:list', 'a/b <i>', 'second');
   // A run that has just ended has no output stream, and no record until w8yd has written it.
   const viewer = await open(at, host, {expected: /404 .*\/api\/v1\/runs\/\w+(\/logs)?$/});
