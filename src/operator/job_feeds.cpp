@@ -288,11 +288,7 @@ MaintenanceResult JobFeed::maintain(MaintenanceTerms terms) {
   terms.always = true;
   store::thoonk::JobMaintenance maintenance(keys(), std::move(terms));
   try {
-    while (const auto call = maintenance.next()) {
-      const redis::Command names(call->keys.begin(), call->keys.end());
-      const redis::Command arguments(call->arguments.begin(), call->arguments.end());
-      maintenance.answered(client().run(call->script, names, arguments));
-    }
+    while (const auto call = maintenance.next()) maintenance.answered(call->run(client()));
   } catch (const redis::RedisError& error) {
     refuse(error);
   }

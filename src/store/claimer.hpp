@@ -80,6 +80,8 @@ struct ClaimKind {
 ///                      sets its keys and arguments
 ///   read(reply, open, result)
 ///                      reads its reply
+///   undo(session, open)
+///                      returns the call that undoes an in-doubt claim
 ///   set_lock(terms, keys, holder, item)
 ///                      sets key and value of a lease, and item and confirm if the kind uses them
 ///   bytes_of(item)     size in memory
@@ -112,8 +114,6 @@ class Claimer {
     virtual void no_room() {}
     /// Called when there may be memory for the claim that had no room.
     virtual void has_room() = 0;
-    /// Called when a claim is in doubt.
-    virtual void in_doubt(const Open& open) = 0;
     /// Ends a claim as if it had not been made.
     virtual void hand_back(const Claim& claim) = 0;
     virtual void on_reply(Reply&& reply) = 0;

@@ -112,7 +112,9 @@ void Claimer<Kind>::answered(const redis::Answer& answer, const RedisSession::La
 
 template <class Kind>
 void Claimer<Kind>::failed(const StoreError& trouble) {
-  if (trouble.maybe_done) handler_.in_doubt(open_);
+  if (trouble.maybe_done)
+    session_.in_doubt_claims.undo(Kind::undo(session_, open_),
+                                  session_.clock.now() + open_.rule->key_expiry);
   room_.answered();
   handler_.on_reply(make_reply(trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable,
                                Kind::reason(with_remedy(trouble.why, session_.user), *open_.rule)));

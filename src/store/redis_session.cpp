@@ -37,6 +37,7 @@ RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options
       server_clock(client, timers, clock, is_cluster(options)),
       circular(client, timers, clock, server_clock, is_cluster(options), holder.host, holder.seed),
       leases(clock, timers),
+      in_doubt_claims(client, clock),
       keyspace_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
 
 RedisSession::~RedisSession() = default;

@@ -15,6 +15,7 @@
 #include "redis/subscriber.hpp"
 #include "store/circular/keys.hpp"
 #include "store/circular/shared.hpp"
+#include "store/in_doubt_claims.hpp"
 #include "store/item_room.hpp"
 #include "store/keyspace_events.hpp"
 #include "store/leases.hpp"
@@ -66,6 +67,7 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   ServerClock server_clock;
   CircularShared circular;
   Leases leases;
+  InDoubtClaims in_doubt_claims;
   KeyspaceEvents keyspace_events;
   ItemRoom item_room;
 

@@ -86,7 +86,7 @@ MUTANTS = [
     Mutant("line-stays", "The turn of a dead host is never passed on.", PARTS + "notify_next_waiter.lua",
            "local gone = receivers == 0 and not in_cluster and", "local gone = false and"),
     Mutant("undo-nothing", "An in-doubt claim is not undone.", LUA + "undo_claim.lua",
-           "    local run = type(found) == 'string' and ours[found]\n", "    local run = false\n"),
+           "  local run = type(found) == 'string' and ours[found]\n", "  local run = false\n"),
     # ---- Lua: jobs and schedules
     Mutant("job-stays-queued", "A claimed job stays in its queue.", LUA + "job_claim.lua",
            "if looked > 0 then steps[#steps + 1] = {'RPOP', ids, looked} end\n", ""),
@@ -130,8 +130,8 @@ MUTANTS = [
            "  held_.erase(found);\n", ""),
     Mutant("late-claim-kept", "A claim whose reply arrived too late is kept.", STORE + "claimer_impl.hpp",
            "  if (is_late(open_)) {\n", "  if (false) {\n"),
-    Mutant("lost-claim-forgotten", "An in-doubt claim is not searched for.", STORE + "circular/lost_claims.cpp",
-           "  lost_.emplace(++last_id_, std::move(lost));\n  arm();\n", ""),
+    Mutant("lost-claim-forgotten", "An in-doubt claim is not searched for.", STORE + "in_doubt_claims.cpp",
+           "  claims_.push_back({std::move(call), until});\n", ""),
     # ---- C++: sources and the poller
     Mutant("wake-dropped", "A wake-up is dropped.", CIRCULAR + "rest.cpp",
            "    wake_up(wake_spread);\n", ""),

@@ -139,10 +139,8 @@ void Comparison::undo_some() {
   const Run& run = random_.one_of(held_);
   Words arg{"w:lock:",
             run.holder,
-            std::to_string(random_.between(0, 4)),
-            std::to_string(random_.one_of<int>({2, 256})),
-            random_.chance(20) ? "20" : "1048576",
-            std::to_string(random_.one_of<int>({1, 4, 64})),
+            std::to_string(random_.one_of<int>({2, 1024})),
+            random_.chance(20) ? "20" : "16777216",
             "w:wake",
             run.id};
   if (random_.chance(50)) arg.push_back(random_.one_of(held_).id);

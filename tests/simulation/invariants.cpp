@@ -99,7 +99,7 @@ void Invariants::after(Server& server, const Server::Command& command, const Val
     after_settle(server, command);
     check_items(server, list_key_of_settle(command.key), command.who);
   } else if (command.script == &store::scripts::undo_claim) {
-    for (std::size_t i = 4; i < reply.elements.size(); ++i) finish(runs_[reply.elements[i].text]);
+    for (const Value& run : reply.elements) finish(runs_[run.text]);
   }
 }
 

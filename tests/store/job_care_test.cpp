@@ -141,6 +141,20 @@ TEST_CASE("a claim that its host never renewed is recovered and counts no failur
   CHECK(feed.command({"LRANGE", "f:runs", "0", "-1"}).find(R"("list":"f")") != std::string::npos);
 }
 
+namespace {
+
+/// Undoes the recorded claim of the job a as if its reply was lost.
+void undo_claim_of_a(JobFixture& feed, JobHost& host) {
+  const std::string note = feed.command({"HGET", "f:claims", "a"});
+  host.session->in_doubt_claims.undo(
+      recover_call(FeedKeys("f"), *host.rule)
+          .with({"0", InDoubtClaims::most_examined, note.substr(note.find("run:"))}),
+      feed.loop.now() + 1h);
+  CHECK(turn_until(feed.loop, [&] { return host.session->in_doubt_claims.size() == 0; }));
+}
+
+}  // namespace
+
 TEST_CASE("an in-doubt claim of a job of a feed is undone and counts no failure") {
   JobFixture feed;
   feed.put("a");
@@ -150,13 +164,7 @@ TEST_CASE("an in-doubt claim of a job of a feed is undone and counts no failure"
   }
   feed.command({"SET", "x", "y"});
   JobHost host(feed.loop, feed.server.url(), job_rule());
-  Recovery recovery(*host.session);
-  const std::string note = feed.command({"HGET", "f:claims", "a"});
-  recovery.lost({note.substr(note.find("run:"))}, host.loop.now() + 1h);
-  bool done = false;
-  recovery.look(recover_call(FeedKeys("f"), *host.rule), [&](auto, auto) { done = true; });
-  CHECK(turn_until(feed.loop, [&] { return done; }));
-  CHECK(recovery.lost_takes() == 0);
+  undo_claim_of_a(feed, host);
   CHECK(feed.unclaimed());
   CHECK(feed.queue() == "a");
   CHECK(feed.command({"EXISTS", "feed.cancelled:f"}) == "0");
@@ -171,22 +179,12 @@ TEST_CASE("a job that cannot be returned to its queue keeps its fleet slot") {
     JobHost gone(feed.loop, feed.server.url(), rule, "gone");
     REQUIRE(gone.claim_one_job().item == "a");
   }
-  Recovery recovery(*feed.host.session);
-  const std::string note = feed.command({"HGET", "f:claims", "a"});
-  recovery.lost({note.substr(note.find("run:"))}, feed.loop.now() + 1h);
-  const auto look = [&] {
-    bool done = false;
-    recovery.look(recover_call(FeedKeys("f"), *feed.host.rule), [&](auto, auto) { done = true; });
-    return turn_until(feed.loop, [&] { return done; });
-  };
   feed.command({"ACL", "SETUSER", "default", "-rpush"});
-  CHECK(look());
-  CHECK(recovery.lost_takes() == 1);
+  undo_claim_of_a(feed, feed.host);
   CHECK(feed.command({"ZCARD", "feed.claimed:f"}) == "1");
   CHECK(feed.command({"ZCARD", "f:slots"}) == "1");
   feed.command({"ACL", "SETUSER", "default", "+rpush"});
-  CHECK(look());
-  CHECK(recovery.lost_takes() == 0);
+  undo_claim_of_a(feed, feed.host);
   CHECK(feed.unclaimed());
   CHECK(feed.queue() == "a");
   CHECK(feed.command({"ZCARD", "f:slots"}) == "0");
@@ -201,7 +199,7 @@ struct LosingJobHost : JobHost {
     turn_until(loop, [&] { return session->client.connected(); });
     feed.server.pause();
     CHECK(claim(1).end == ClaimEnd::unavailable);
-    CHECK(queue->unsettled() == 1);
+    CHECK(session->in_doubt_claims.size() == 1);
     feed.server.resume();
     // The loop does not run meanwhile, so that the host does not search for the claim yet.
     for (int i = 0; i < 1000 && feed.command({"ZCARD", "feed.claimed:f"}) != "1"; ++i) {
@@ -219,23 +217,7 @@ TEST_CASE("an in-doubt claim is undone in its feed, even if its list has another
   other.prefix = "g";
   host.rule = std::make_shared<const ListConfig>(other);
   host.queue->use(host.rule);
-  CHECK(host.settled());
-  CHECK(host.reported.all_settled > 0);
-  CHECK(feed.unclaimed());
-  CHECK(feed.queue() == "a");
-}
-
-TEST_CASE("the search for an in-doubt claim is repeated if Redis has refused it") {
-  JobFixture feed;
-  feed.put("a");
-  LosingJobHost host(feed);
-  feed.command({"SET", "feed.stalled:f", "of a wrong type"});
-  CHECK(turn_until(feed.loop, [&] {
-    return feed.command({"INFO", "errorstats"}).find("WRONGTYPE") != std::string::npos;
-  }));
-  CHECK(host.queue->unsettled() == 1);
-  feed.command({"DEL", "feed.stalled:f"});
-  CHECK(host.settled());
+  CHECK(turn_until(feed.loop, [&] { return host.session->in_doubt_claims.size() == 0; }));
   CHECK(feed.unclaimed());
   CHECK(feed.queue() == "a");
 }

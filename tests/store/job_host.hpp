@@ -9,6 +9,7 @@
 
 #include "core/job_settings.hpp"
 #include "store/host.hpp"
+#include "store/recovery.hpp"
 #include "store/thoonk/redis_job_queue.hpp"
 
 namespace w8y::test {

@@ -18,7 +18,7 @@ TEST_CASE("an in-doubt claim is found among 300 items of 600 KiB") {
   server.pause();
   CHECK(host.claim(3).end == ClaimEnd::unavailable);
   server.resume();
-  CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
+  CHECK(turn_until(loop, [&] { return host.session->in_doubt_claims.size() == 0; }));
   CHECK(locks(server) == 0);
   CHECK(drops.count == 1);  // because of the pause only
   CHECK(claim_all(host, 3) == 3);

@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t most_in_long_scan = 4 * ScriptLocks::most_looked_at;
 /// Number of elements in the reply before those of each item.
 constexpr std::size_t head = 7;
+/// Maximum number of bytes of items that an undo reads.
+constexpr const char* most_bytes_undone = "16777216";
 
 /// Parses "LENGTH", "LENGTH OTHERS" or " OTHERS".
 void read_place(std::string_view text, ScanResult& result) {
@@ -86,6 +88,16 @@ void CircularClaims::read(const redis::Reply& reply, const Open&, Result& result
     result.taken.push_back({std::string(reply[i].text()),
                             static_cast<std::uint64_t>(reply[i + 1].integer()),
                             static_cast<unsigned>(reply[i + 2].integer())});
+}
+
+ScriptCall CircularClaims::undo(const RedisSession& session, const Open& open) {
+  const CircularKeys& keys = open.store->keys();
+  ScriptCall call{&scripts::undo_claim,
+                  {keys.list, keys.slots},
+                  {keys.lock_prefix, session.holder.lock({}), InDoubtClaims::most_examined,
+                   most_bytes_undone, keys.wake}};
+  for (const RunId& run : open.runs) call.arguments.emplace_back(run);
+  return call;
 }
 
 template class Claimer<CircularClaims>;

@@ -62,6 +62,7 @@ struct CircularClaims : ClaimKind {
   static void write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                     ClaimWords& words);
   static void read(const redis::Reply& reply, const Open& open, Result& result);
+  static ScriptCall undo(const RedisSession& session, const Open& open);
   static void set_lock(LeaseTerms& lease, const CircularKeys& keys,
                        const RedisSession::Holder& holder, const ClaimedItem& item) {
     lease.key = keys.lock(item.item);

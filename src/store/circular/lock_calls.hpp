@@ -37,24 +37,6 @@ struct ClaimItemResult {
   unsigned failures = 0;
 };
 
-/// Hands back items of an in-doubt claim. The locks of its runs are searched from the end of the
-/// list, where a claim leaves the items that it examined, a number of items per call.
-struct UndoCall {
-  const CircularKeys& keys;
-  std::string value_prefix;
-  std::vector<RunId> runs;
-  std::size_t before = 0;   ///< items at the end of the list that earlier calls examined
-  std::size_t at_once = 1;  ///< items to read first
-};
-
-struct UndoResult {
-  std::size_t looked = 0;  ///< items examined
-  std::size_t bytes = 0;   ///< bytes of these items
-  std::size_t longest = 0;
-  bool whole = false;  ///< the list has no more items
-  std::vector<RunId> freed;
-};
-
 struct RenewLock {
   std::string key;
   std::string value;

@@ -96,7 +96,6 @@ void RedisCircularList::put_away() {
     work_.reset();
   } else if (work_->claimer.held() == 0 && work_->unsettled() == 0) {
     work_->settlements.reset();
-    work_->lost_claims.reset();
     work_->store.reset();
   }
 }
@@ -107,7 +106,6 @@ std::string RedisCircularList::lock_value(const RunId& run) const {
 
 void RedisCircularList::on_up() {
   if (work_ && work_->settlements) work_->settlements->retry();
-  if (work_ && work_->lost_claims) work_->lost_claims->look();
   in_line_ = false;
   line_ = Line::none;
   // After the settlements, and from the loop: a handler is never called from inside another call.

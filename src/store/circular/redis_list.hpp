@@ -9,7 +9,6 @@
 #include "core/timers.hpp"
 #include "store/circular/claims.hpp"
 #include "store/circular/list.hpp"
-#include "store/circular/lost_claims.hpp"
 #include "store/circular/settlements.hpp"
 #include "store/later_calls.hpp"
 #include "store/redis_session.hpp"
@@ -49,9 +48,7 @@ class RedisCircularList final : public CircularList,
   /// that ten thousand idle lists have none.
   struct Work {
     explicit Work(RedisCircularList& list);
-    [[nodiscard]] std::size_t unsettled() const {
-      return (settlements ? settlements->size() : 0) + (lost_claims ? lost_claims->size() : 0);
-    }
+    [[nodiscard]] std::size_t unsettled() const { return settlements ? settlements->size() : 0; }
     /// Returns whether no part of it is in use or waits.
     [[nodiscard]] bool over() const;
 
@@ -59,7 +56,6 @@ class RedisCircularList final : public CircularList,
                                                 ///< list config
     CircularClaimer claimer;
     std::unique_ptr<CircularSettlements> settlements;
-    std::unique_ptr<LostClaims> lost_claims;
     LaterCalls later;
     Timer look_again;            ///< peeks after a change
     bool changed = false;        ///< whether the list has changed since the last peek
@@ -90,7 +86,6 @@ class RedisCircularList final : public CircularList,
                 PassReply& reply) override;
   void no_room() override { leave_redis_line(); }
   void has_room() override { handler_.on_turn(); }
-  void in_doubt(const CircularClaims::Open& open) override;
   void on_reply(PassReply&& reply) override { handler_.on_claimed(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;

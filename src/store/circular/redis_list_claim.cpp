@@ -103,14 +103,6 @@ void RedisCircularList::leave_redis_line() {
                        });
 }
 
-void RedisCircularList::in_doubt(const CircularClaims::Open& open) {
-  auto& lost = work_->lost_claims;
-  if (!lost) lost = std::make_unique<LostClaims>(*session_, [this] { look_all_settled(); });
-  lost->add(keys_of(open.store), lock_value({}), open.runs, open.rule->key_expiry);
-  // The connection may be up: the error can occur in the middle of a scan.
-  lost->look();
-}
-
 /// Claims one item. If the reply is lost, the lock expires by itself.
 void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
   const CircularClaimer::Terms terms{rule_, store(), session_->clock.now()};

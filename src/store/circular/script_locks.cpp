@@ -124,7 +124,7 @@ class SettleWords {
 }  // namespace
 
 std::size_t ScriptLocks::at_once(std::optional<std::size_t> longest) {
-  // As in claim.lua and undo_claim.lua, for the first items.
+  // As in claim.lua, for the first items.
   constexpr std::size_t most = 64;
   constexpr std::size_t most_bytes = std::size_t{256} << 10;
   if (!longest) return 1;
@@ -156,31 +156,6 @@ void ScriptLocks::claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> 
                 result.detail = shown_part(got.reply[1].text());
                 result.fence = static_cast<std::uint64_t>(got.reply[2].integer());
                 result.failures = static_cast<unsigned>(got.reply[3].integer());
-                answer(&result, {});
-              });
-}
-
-void ScriptLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
-  const std::string before = std::to_string(call.before);
-  const std::string most = std::to_string(most_looked_at);
-  const std::string bytes = std::to_string(most_bytes_looked_at);
-  const std::string first = std::to_string(call.at_once);
-  redis::Command args{call.keys.lock_prefix, call.value_prefix, before, most, bytes, first,
-                      call.keys.wake};
-  args.insert(args.end(), call.runs.begin(), call.runs.end());
-  client_.run(scripts::undo_claim, {call.keys.list, call.keys.slots}, args,
-              [this, answer = std::move(answer)](const redis::Answer& got) {
-                if (const auto trouble = trouble_of(got)) {
-                  note_refusal(got);
-                  return answer(nullptr, *trouble);
-                }
-                UndoResult result;
-                result.looked = static_cast<std::size_t>(got.reply[0].integer());
-                result.whole = got.reply[1].integer() != 0 || result.looked == 0;
-                result.bytes = static_cast<std::size_t>(got.reply[2].integer());
-                result.longest = static_cast<std::size_t>(got.reply[3].integer());
-                for (std::size_t i = 4; i < got.reply.size(); ++i)
-                  result.freed.emplace_back(got.reply[i].text());
                 answer(&result, {});
               });
 }

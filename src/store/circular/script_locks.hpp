@@ -28,7 +28,6 @@ class ScriptLocks final {
   explicit ScriptLocks(redis::Client& client) : client_(client) {}
 
   void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer);
-  void undo(const UndoCall& call, Answer<UndoResult> answer);
   void renew(const RenewCall& call, Answer<RenewResult> answer);
   /// Settles at most most_settled runs of one list. `answer` is called once for each, with its
   /// index in `calls`.

@@ -3,6 +3,7 @@
 #include "core/number.hpp"
 #include "store/circular/script_locks.hpp"
 #include "store/claimer_impl.hpp"
+#include "store/run_record.hpp"
 
 namespace w8y::store {
 
@@ -12,6 +13,13 @@ namespace {
 constexpr std::size_t head = 7;
 
 }  // namespace
+
+ScriptCall recover_call(const ScheduleKeys& keys, const ListConfig& rule) {
+  return {&scripts::schedule_recover,
+          {keys.taken, keys.statuses, keys.slots, keys.timeline, keys.runs},
+          {keys.work_prefix, keys.wake, to_text(history_of(rule, false)),
+           std::to_string(item_shown), keys.list}};
+}
 
 void ScheduleClaims::write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                            ClaimWords& words) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "store/claimer.hpp"
+#include "store/recovery.hpp"
 #include "store/schedule/lease_store.hpp"
 #include "store/scripts.hpp"
 
@@ -32,6 +33,9 @@ struct ScheduleClaimResult : ClaimResult {
   std::vector<ScheduledJob> taken;
 };
 
+/// Returns the call that recovers the claims of hosts that no longer exist.
+ScriptCall recover_call(const ScheduleKeys& keys, const ListConfig& rule);
+
 /// Kind of work of Claimer. Jobs do not count for the memory for long items.
 struct ScheduleClaims : ClaimKind {
   using Store = ScheduleLeaseStore;
@@ -51,6 +55,9 @@ struct ScheduleClaims : ClaimKind {
   static void write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                     ClaimWords& words);
   static void read(const redis::Reply& reply, Open& open, Result& result);
+  static ScriptCall undo(const RedisSession& session, const Open& open) {
+    return undo_recorded(recover_call(open.store->keys(), *open.rule), session, open.runs);
+  }
   static void set_lock(LeaseTerms& lease, const ScheduleKeys& keys, const RedisSession::Holder&,
                        const ScheduledJob& job) {
     lease.key = keys.working(job.item);

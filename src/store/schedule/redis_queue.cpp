@@ -39,14 +39,6 @@ struct Effect {
   void operator()(const BackToQueue&) const { end.effect = "back"; }
 };
 
-/// Returns the call that recovers the claims of hosts that no longer exist.
-RecoverCall recover_call(const ScheduleKeys& keys, const ListConfig& rule) {
-  return {scripts::schedule_recover,
-          {keys.taken, keys.statuses, keys.slots, keys.timeline, keys.runs},
-          {keys.work_prefix, keys.wake, to_text(history_of(rule, false)),
-           std::to_string(item_shown), keys.list}};
-}
-
 }  // namespace
 
 RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, DecideNextStep decide,
@@ -67,10 +59,6 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
                         [this](const std::string& refused) { refusals_.of_ends(refused); }}),
       later_(session_->clock, session_->timers),
       recovery_(*session_),
-      lost_takes_(*session_,
-                  [this] {
-                    if (unsettled() == 0) handler_.on_all_settled();
-                  }),
       news_(*session_, {[this](ScheduleNews news) { handler_.on_news(news); },
                         [this] { handler_.on_back(); }}),
       random_(std::hash<RunId>{}(session_->run_ids.next(session_->clock.wall())) ^
@@ -130,13 +118,6 @@ void RedisScheduleQueue::on_result(ScheduleClaims::Open&, ScheduleClaimResult& r
   note_time(result.now);
   place_ = result.place;
   refusals_.of_claim(result, !result.taken.empty());
-}
-
-void RedisScheduleQueue::in_doubt(const ScheduleClaims::Open& open) {
-  std::vector<std::string> runs;
-  for (const RunId& run : open.runs) runs.push_back(session_->holder.lock(run));
-  lost_takes_.add(open.rule->prefix, recover_call(open.store->keys(), *open.rule), runs,
-                  session_->clock.now() + open.rule->key_expiry);
 }
 
 bool RedisScheduleQueue::may_start(const Claim& claim) const {
@@ -247,7 +228,6 @@ void RedisScheduleQueue::recover() {
 
 void RedisScheduleQueue::on_up() {
   ends_.retry();
-  lost_takes_.look();
   handler_.on_back();
 }
 

@@ -11,7 +11,7 @@
 
 #include "core/timers.hpp"
 #include "store/later_calls.hpp"
-#include "store/lost_takes.hpp"
+#include "store/recovery.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/claims.hpp"
 #include "store/schedule/news_channels.hpp"
@@ -50,7 +50,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
-  [[nodiscard]] std::size_t unsettled() const override { return ends_.size() + lost_takes_.size(); }
+  [[nodiscard]] std::size_t unsettled() const override { return ends_.size(); }
 
  private:
   // Passed by value: the handler may end the lease, which destroys the lease's own copy.
@@ -61,7 +61,6 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void before_call(ScheduleClaims::Open& open) override;
   void on_result(ScheduleClaims::Open& open, ScheduleClaimResult& result) override;
   void has_room() override {}  // jobs of schedules never wait for memory
-  void in_doubt(const ScheduleClaims::Open& open) override;
   void on_reply(TakeReply&& reply) override { handler_.on_taken(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
@@ -90,7 +89,6 @@ class RedisScheduleQueue final : public ScheduleQueue,
   ScheduleSettlements ends_;
   LaterCalls later_;
   Recovery recovery_;
-  LostTakes lost_takes_;
   ScheduleNewsChannels news_;
   std::mt19937_64 random_;
   /// Time of the Redis clock, and the local time at which it was received. Redis may be ahead of

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "store/claimer.hpp"
+#include "store/recovery.hpp"
 #include "store/scripts.hpp"
 #include "store/thoonk/job_lease_store.hpp"
+#include "store/thoonk/job_maintenance.hpp"
 
 namespace w8y::store::thoonk {
 
@@ -46,6 +48,9 @@ struct JobClaims : ClaimKind {
   static void write(const RedisSession& session, const Open& open, const ClaimMemory& memory,
                     ClaimWords& words);
   static void read(const redis::Reply& reply, const Open& open, Result& result);
+  static ScriptCall undo(const RedisSession& session, const Open& open) {
+    return undo_recorded(recover_call(open.store->keys(), *open.rule), session, open.runs);
+  }
   static void set_lock(LeaseTerms& lease, const FeedKeys& keys, const RedisSession::Holder& holder,
                        const FeedJob& job) {
     lease.key = keys.lease(job.item);

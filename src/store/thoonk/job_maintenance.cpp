@@ -35,6 +35,14 @@ std::uint64_t fingerprint(const std::string& id) {
   return std::hash<std::string_view>{}(id);
 }
 
+ScriptCall recovery(const FeedKeys& keys, unsigned max_failures, const HistoryLimits& history) {
+  return {&scripts::job_recover,
+          {keys.ids, keys.claimed, keys.cancelled, keys.stalled, keys.published, keys.taken,
+           keys.slots, keys.runs},
+          {keys.lease_prefix, keys.wake, std::to_string(max_failures), to_text(history),
+           std::to_string(item_shown)}};
+}
+
 }  // namespace
 
 MaintenanceTerms maintenance_terms(const ListConfig& rule, std::string who) {
@@ -46,32 +54,30 @@ MaintenanceTerms maintenance_terms(const ListConfig& rule, std::string who) {
           false};
 }
 
+ScriptCall recover_call(const FeedKeys& keys, const ListConfig& rule) {
+  return recovery(keys, rule.max_failures, history_of(rule, false));
+}
+
 JobMaintenance::JobMaintenance(const FeedKeys& keys, MaintenanceTerms terms)
     : keys_(keys), terms_(std::move(terms)) {}
 
-RecoverCall JobMaintenance::step(std::vector<std::string> arguments) const {
-  RecoverCall call{
-      scripts::job_maintain,
+ScriptCall JobMaintenance::step(std::vector<std::string> arguments) const {
+  const ScriptCall call{
+      &scripts::job_maintain,
       {keys_.config, keys_.ids, keys_.items, keys_.claimed, keys_.cancelled, keys_.stalled,
        keys_.published, keys_.taken, keys_.runs, keys_.nowhere, keys_.maintained},
       {keys_.lease_prefix, keys_.wake, std::to_string(terms_.max_failures), to_text(terms_.history),
        std::to_string(item_shown), terms_.who, ms_text(terms_.interval)}};
-  call.arguments.insert(call.arguments.end(), std::make_move_iterator(arguments.begin()),
-                        std::make_move_iterator(arguments.end()));
-  return call;
+  return call.with(arguments);
 }
 
-std::optional<RecoverCall> JobMaintenance::next() const {
+std::optional<ScriptCall> JobMaintenance::next() const {
   switch (step_) {
     case Step::begin:
       return step({"begin", terms_.always ? "1" : "0"});
     case Step::recover:
-      return RecoverCall{scripts::job_recover,
-                         {keys_.ids, keys_.claimed, keys_.cancelled, keys_.stalled, keys_.published,
-                          keys_.taken, keys_.slots, keys_.runs},
-                         {keys_.lease_prefix, keys_.wake, std::to_string(terms_.max_failures),
-                          to_text(terms_.history), std::to_string(item_shown), cursor_,
-                          std::to_string(claims_page)}};
+      return recovery(keys_, terms_.max_failures, terms_.history)
+          .with({cursor_, std::to_string(claims_page)});
     case Step::claims:
       return step({"claims", std::to_string(place_), std::to_string(claims_page),
                    ms_text(terms_.claim_timeout)});
@@ -93,8 +99,9 @@ std::optional<RecoverCall> JobMaintenance::next() const {
     case Step::sweep:
       return step({"sweep", look_, cursor_});
     case Step::leftovers:
-      return RecoverCall{
-          scripts::job_cleanup, {keys_.items, *leftovers_.back().first}, {cursor_, leftovers_page}};
+      return ScriptCall{&scripts::job_cleanup,
+                        {keys_.items, *leftovers_.back().first},
+                        {cursor_, leftovers_page}};
     case Step::over:
       break;
   }

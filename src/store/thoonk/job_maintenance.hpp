@@ -18,7 +18,7 @@
 
 #include "core/list_config.hpp"
 #include "redis/reply_copy.hpp"
-#include "store/recovery.hpp"
+#include "store/script_call.hpp"
 #include "store/thoonk/keys.hpp"
 
 namespace w8y::store::thoonk {
@@ -57,6 +57,10 @@ struct MaintenanceResult {
   std::optional<Duration> next;  ///< time until another host may start a pass
 };
 
+/// Returns the call that recovers the claims of hosts that no longer exist. `rule`: of a list of
+/// jobs.
+ScriptCall recover_call(const FeedKeys& keys, const ListConfig& rule);
+
 class JobMaintenance {
  public:
   JobMaintenance(const FeedKeys& keys, MaintenanceTerms terms);
@@ -64,7 +68,7 @@ class JobMaintenance {
   JobMaintenance& operator=(const JobMaintenance&) = delete;
 
   /// Returns the next call; nullopt = the pass has ended.
-  [[nodiscard]] std::optional<RecoverCall> next() const;
+  [[nodiscard]] std::optional<ScriptCall> next() const;
   /// Processes the reply, which must not be an error. After an error, the pass ends and a later
   /// pass starts again.
   void answered(const redis::ReplyCopy& reply);
@@ -84,7 +88,7 @@ class JobMaintenance {
     leftovers,
     over
   };
-  [[nodiscard]] RecoverCall step(std::vector<std::string> arguments) const;
+  [[nodiscard]] ScriptCall step(std::vector<std::string> arguments) const;
   void begun(const redis::ReplyCopy& reply);
   void note_ids(const redis::ReplyCopy& reply);
   void note_items(const redis::ReplyCopy& reply);

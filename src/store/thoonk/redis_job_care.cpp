@@ -101,13 +101,10 @@ void RedisJobCare::maintain() {
 void RedisJobCare::step() {
   const auto call = maintenance_->next();
   if (!call) return complete();
-  const redis::Command keys(call->keys.begin(), call->keys.end());
-  const redis::Command arguments(call->arguments.begin(), call->arguments.end());
-  session_->client.run(
-      call->script, keys, arguments,
-      [this, alive = alive_, sent = session_->clock.now()](const redis::Answer& answer) {
-        if (*alive) stepped(answer, sent);
-      });
+  call->run(session_->client,
+            [this, alive = alive_, sent = session_->clock.now()](const redis::Answer& answer) {
+              if (*alive) stepped(answer, sent);
+            });
 }
 
 void RedisJobCare::stepped(const redis::Answer& answer, Instant sent) {

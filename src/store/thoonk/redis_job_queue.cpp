@@ -36,14 +36,6 @@ struct Effect {
 
 }  // namespace
 
-RecoverCall recover_call(const FeedKeys& keys, const ListConfig& rule) {
-  return {scripts::job_recover,
-          {keys.ids, keys.claimed, keys.cancelled, keys.stalled, keys.published, keys.taken,
-           keys.slots, keys.runs},
-          {keys.lease_prefix, keys.wake, std::to_string(rule.max_failures),
-           to_text(history_of(rule, false)), std::to_string(item_shown)}};
-}
-
 RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHandler& handler)
     : SessionUser{std::move(session)},
       redis::Client::Listener(session_->client),
@@ -52,7 +44,6 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
       cancel_timer_(session_->timers),
       ends_(*session_, told_of_ends()),
       late_ends_(*session_, told_of_ends()),
-      lost_takes_(*session_, [this] { tell_if_settled(); }),
       later_(session_->clock, session_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
@@ -84,13 +75,6 @@ std::string RedisJobQueue::holder() const {
 
 void RedisJobQueue::take(std::size_t wanted) {
   claimer_.claim(rule_, store_, wanted);
-}
-
-void RedisJobQueue::in_doubt(const JobClaims::Open& open) {
-  std::vector<std::string> runs;
-  for (const RunId& run : open.runs) runs.push_back(holder() + run);
-  lost_takes_.add(open.rule->prefix, recover_call(open.store->keys(), *open.rule), runs,
-                  session_->clock.now() + open.rule->key_expiry);
 }
 
 bool RedisJobQueue::may_start(const Claim& claim) const {
@@ -221,7 +205,7 @@ void RedisJobQueue::retire() {
   cancel_due();
 }
 
-// ---- In-doubt claims, events and notifications
+// ---- Events and notifications
 
 void RedisJobQueue::tell_if_settled() {
   if (unsettled() == 0) handler_.on_all_settled();
@@ -230,7 +214,6 @@ void RedisJobQueue::tell_if_settled() {
 void RedisJobQueue::on_up() {
   ends_.retry();
   late_ends_.retry();
-  lost_takes_.look();
   handler_.on_back();
 }
 

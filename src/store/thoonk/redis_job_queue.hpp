@@ -12,17 +12,12 @@
 
 #include "core/timers.hpp"
 #include "store/later_calls.hpp"
-#include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
 #include "store/thoonk/job_claims.hpp"
 #include "store/thoonk/job_ends.hpp"
 #include "store/thoonk/job_queue.hpp"
 
 namespace w8y::store::thoonk {
-
-/// Returns the call that recovers the claims of hosts that no longer exist. `rule`: of a list of
-/// jobs.
-RecoverCall recover_call(const FeedKeys& keys, const ListConfig& rule);
 
 class RedisJobQueue final : public JobQueue,
                             private SessionUser,
@@ -40,9 +35,7 @@ class RedisJobQueue final : public JobQueue,
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
-  [[nodiscard]] std::size_t unsettled() const override {
-    return ends_.size() + late_ends_.size() + lost_takes_.size();
-  }
+  [[nodiscard]] std::size_t unsettled() const override { return ends_.size() + late_ends_.size(); }
   void retire() override;
 
  private:
@@ -62,7 +55,6 @@ class RedisJobQueue final : public JobQueue,
   // Claimer::Handler
   void before_call(JobClaims::Open&) override { ends_.send(); }  // one write for both
   void has_room() override { handler_.on_news(); }
-  void in_doubt(const JobClaims::Open& open) override;
   void on_reply(TakeReply&& reply) override { handler_.on_taken(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
@@ -90,7 +82,6 @@ class RedisJobQueue final : public JobQueue,
   /// Cancellations of delayed jobs. Separate from `ends_`, because settlements of the same runs may
   /// still be there.
   Ends late_ends_;
-  LostTakes lost_takes_;
   redis::Subscription wake_;
   redis::Subscription changes_;  ///< keyspace notifications of the IDs
   bool hears_changes_ = false;   ///< changes_ is confirmed
