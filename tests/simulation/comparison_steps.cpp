@@ -90,7 +90,7 @@ void Comparison::settle_some() {
     arg.insert(
         arg.end(),
         {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
-         random_.one_of<std::string>({"keep", "reset", "increment"}),
+         random_.one_of<std::string>({"keep", "reset", "increment", "unstarted"}),
          random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
          random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300", "2 90 1500000"}),
          random_.chance(50) ? R"({"kept":1})" : "", random_.chance(70) ? "1" : "0",

@@ -109,7 +109,7 @@ void Invariants::after_claim(Server& server, const Server::Command& command, con
   if (command.script == &store::scripts::claim_item) {
     if (told[0].text != "ok") return;
     check_listed(server, command, command.arg[3]);
-    check_marks(server, command, command.arg[3]);
+    check_marks(server, command, command.arg[3], command.arg[0]);
     rests_.erase(server.name() + ' ' + brief(command.key[6]));
     return claimed(
         server, {command.who, list_of(command.key[0]), command.arg[3], command.arg[4],
@@ -124,7 +124,7 @@ void Invariants::after_claim(Server& server, const Server::Command& command, con
   for (std::size_t i = head + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
        i += 3, ++run) {
     check_listed(server, command, told[i].text);
-    check_marks(server, command, told[i].text);
+    check_marks(server, command, told[i].text, command.arg[1] + command.arg[run]);
     claimed(server, {command.who, list_of(command.key[0]), told[i].text, command.arg[run],
                      command.arg[0] + told[i].text, command.arg[1] + command.arg[run],
                      std::chrono::milliseconds(number(command.arg[2])), number(command.arg[3])});

@@ -217,7 +217,8 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   }
   void after_operator(Server& server, const Server::Command& command);
   void after_rerun(Server& server, const Server::Command& command, const Value& reply);
-  void check_marks(Server& server, const Server::Command& claim, const std::string& item);
+  void check_marks(Server& server, const Server::Command& claim, const std::string& item,
+                   const std::string& value);
   void check_listed(Server& server, const Server::Command& claim, const std::string& item);
   void before_removal(Server& server, const Server::Command& removal);
   void after_removal(Server& server);

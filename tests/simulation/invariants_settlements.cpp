@@ -59,11 +59,15 @@ void Invariants::after_rerun(Server& server, const Server::Command& command, con
   }
 }
 
-/// Checks that a claim has deleted the mark of another run.
-void Invariants::check_marks(Server& server, const Server::Command& claim,
-                             const std::string& item) {
-  if (server.forbidden() == "HDEL") return;  // the mark of a past lock has no effect
-  if (!has_field(server.keys(), list_of(claim.key[0]) + ":reruns", item)) return;
+/// Checks that the mark of an item names its claim, so that the settlement of this run deletes it.
+void Invariants::check_marks(Server& server, const Server::Command& claim, const std::string& item,
+                             const std::string& value) {
+  if (server.forbidden() == "HSET") return;  // the item may run once more
+  const Hash* marks = server.keys().find<Hash>(list_of(claim.key[0]) + ":reruns");
+  const std::string mark = marks == nullptr ? std::string() : field_of(*marks, item);
+  if (!has_field(server.keys(), list_of(claim.key[0]) + ":reruns", item) ||
+      mark == "claimed:" + value)
+    return;
   break_promise("one mark gives at most one more run",
                 "the mark of " + brief(item) + " stays after a claim of " + claim.who,
                 {list_of(claim.key[0]) + ' ' + brief(item), claim.who});

@@ -119,12 +119,16 @@ TEST_CASE("a probe with a mark frees its item, with any outcome") {
   CHECK(place.is_free(succeeding));
 }
 
-TEST_CASE("a claim that probes deletes the mark of another lock") {
+TEST_CASE("a claim that probes replaces the mark of another lock until its run is settled") {
   Place place;
   for (const Claim& claim : place.claim_all(3)) place.settle(claim, store::RestFor{true, 40s});
   for (const char* item : {"a", "b", "c", "d", "e"})
     place.server.command({"HSET", "work:reruns", item, "run:go:1:01ARYZ6S41TSV4RRFFQ69G5FAV"});
   const Claim probe = place.probe();
+  CHECK(place.server.command({"HGET", "work:reruns", probe.item}) ==
+        "claimed:" + place.server.command({"GET", "work:lock:" + probe.item}));
+  CHECK(place.server.command({"HLEN", "work:reruns"}) == "5");
+  place.settle(probe, store::RestFor{false, 60s}, true);
   CHECK(place.server.command({"HEXISTS", "work:reruns", probe.item}) == "0");
   CHECK(place.server.command({"HLEN", "work:reruns"}) == "4");
 }

@@ -123,9 +123,9 @@ TEST_CASE("a late settlement does not delay an item that was free or delayed at 
   CHECK(place.server.command({"EXISTS", lock}) == "0");
   const std::vector<Claim> again = place.host->claim(3).claims;
   CHECK(again.size() == 3);
-  CHECK_FALSE(place.has_marks());
   for (const Claim& claim : again)
     place.settle(claim, store::RestFor{false, 60s}, store::FailureCount::reset);
+  CHECK_FALSE(place.has_marks());
   CHECK(place.host->claim(3).claims.empty());
 }
 
@@ -162,34 +162,99 @@ TEST_CASE("a settlement with a mark wakes its own host, which expects a delay") 
   CHECK(turn_until(place.loop, [&] { return place.host->reported.wakes == before + 1; }));
 }
 
-TEST_CASE("a claim deletes the mark of another lock") {
+TEST_CASE("a claim replaces the mark of another lock until its run is settled") {
   Place place;
   const std::vector<Claim> old = place.host->claim(1).claims;
   REQUIRE(old.size() == 1);
   CHECK(place.rerun(old[0].item) == RerunAs::after_run);
   place.server.command({"DEL", "work:lock:" + old[0].item});  // its lease ends
+  const auto check_claimed = [&] {
+    CHECK(place.mark_of(old[0].item) == "claimed:" + place.lock_of(old[0].item));
+    CHECK(place.server.command({"HLEN", "work:reruns"}) == "1");
+  };
+  const auto check_delayed = [&] {
+    CHECK_FALSE(place.has_marks());
+    CHECK(place.lock_of(old[0].item) == "delay:cooldown");
+  };
   SUBCASE("a claim of several items") {
     const std::vector<Claim> claims = place.host->claim(3).claims;
     CHECK(claims.size() == 3);
-    CHECK_FALSE(place.has_marks());
+    check_claimed();
+    for (const Claim& claim : claims)
+      place.settle(claim, store::RestFor{false, 60s}, store::FailureCount::reset);
+    check_delayed();
   }
   SUBCASE("a claim of one item") {
-    for (int i = 0; i < 3; ++i) CHECK(place.host->claim(1).claims.size() == 1);
-    CHECK_FALSE(place.has_marks());
+    std::vector<Claim> claims;
+    for (int i = 0; i < 3; ++i)
+      for (Claim& claim : place.host->claim(1).claims) claims.push_back(std::move(claim));
+    CHECK(claims.size() == 3);
+    check_claimed();
+    for (const Claim& claim : claims)
+      place.settle(claim, store::RestFor{false, 60s}, store::FailureCount::reset);
+    check_delayed();
   }
   SUBCASE("the claim of a named item") {
-    bool claimed = false;
-    place.host->source.claim_item(old[0].item, [&](const ItemClaim& claim) {
-      claimed = claim.result == ItemClaim::Result::claimed;
-    });
-    CHECK(turn_until(place.loop, [&] { return claimed; }));
-    CHECK_FALSE(place.has_marks());
+    std::optional<Claim> claimed;
+    place.host->source.claim_item(old[0].item,
+                                  [&](const ItemClaim& claim) { claimed = claim.claim; });
+    REQUIRE(turn_until(place.loop, [&] { return claimed.has_value(); }));
+    check_claimed();
+    place.settle(*claimed, store::RestFor{false, 60s}, store::FailureCount::reset);
+    check_delayed();
   }
   SUBCASE("a settlement without its lock leaves the item free and writes no cooldown") {
     place.settle(old[0], store::RestFor{false, 60s}, store::FailureCount::reset);
     CHECK_FALSE(place.has_marks());
     CHECK(place.server.command({"EXISTS", "work:lock:" + old[0].item}) == "0");
   }
+}
+
+// Found by the seed 179584397604503: a claim deleted the mark, and its run did not start.
+TEST_CASE("a claim whose run does not start keeps the mark of its item") {
+  Place place;
+  const std::vector<Claim> old = place.host->claim(1).claims;
+  REQUIRE(old.size() == 1);
+  const std::string item = old[0].item, lock = "work:lock:" + item, value = place.lock_of(item);
+  const auto claim_again = [&] {
+    std::optional<Claim> claimed;
+    place.host->source.claim_item(item, [&](const ItemClaim& claim) { claimed = claim.claim; });
+    REQUIRE(turn_until(place.loop, [&] { return claimed.has_value(); }));
+    return *claimed;
+  };
+  SUBCASE("handed back") {
+    CHECK(place.rerun(item) == RerunAs::after_run);
+    place.server.command({"DEL", lock});  // its lease ends
+    place.host->source.hand_back(claim_again());
+    CHECK(place.host->settled());
+    CHECK(place.mark_of(item).empty());
+  }
+  SUBCASE("marked while it is claimed, and handed back") {
+    place.server.command({"DEL", lock});
+    const Claim claim = claim_again();
+    CHECK(place.rerun(item) == RerunAs::after_run);
+    place.host->source.hand_back(claim);
+    CHECK(place.host->settled());
+    CHECK(place.mark_of(item).empty());
+  }
+  SUBCASE("lost with its host") {
+    CHECK(place.rerun(item) == RerunAs::after_run);
+    place.server.command({"DEL", lock});
+    claim_again();
+    place.server.command({"DEL", lock});
+  }
+  CHECK(place.has_marks());
+  SUBCASE("and the earlier run has lost its lock") {}
+  SUBCASE("and the earlier run has set its lock again") {
+    place.server.command({"SET", lock, value});
+  }
+  place.settle(old[0], store::RestFor{false, 60s}, store::FailureCount::reset);
+  CHECK(place.server.command({"EXISTS", lock}) == "0");
+
+  // One mark gives one more run.
+  place.settle(claim_again(), store::RestFor{false, 60s}, store::FailureCount::reset);
+  CHECK(place.lock_of(item) == "delay:cooldown");
+  CHECK_FALSE(place.has_marks());
 }
 
 TEST_CASE("the mark of a later run stays when an earlier run is settled") {

@@ -64,7 +64,8 @@ struct SettleCall {
   std::string new_value;  ///< empty = free
   Duration new_life{0};   ///< 0 = no expiry
   std::string note;       ///< entry in the index of quarantines, if new_life is 0
-  std::string failures;   ///< "keep", "reset", "increment"
+  /// "keep", "reset", "increment"; "unstarted": keep, since the claim is handed back.
+  std::string failures;
   Item item;
   RunId run;
   bool again = false;  ///< whether it may have been executed before

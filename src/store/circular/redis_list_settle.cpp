@@ -79,7 +79,7 @@ void RedisCircularList::hand_back(const Claim& claim) {
   SettleCall call;
   call.item = claim.item;
   call.run = claim.run;
-  call.failures = "keep";
+  call.failures = "unstarted";
   put_down(claim.run, std::move(call));
 }
 

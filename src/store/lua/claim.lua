@@ -360,7 +360,9 @@ elseif reply[1] == 'ok' then
 end
 
 if #taken > 0 then
-  if has_marks then redis.pcall('HDEL', reruns, unpack(taken)) end
+  if has_marks then
+    claim_marks(taken, function(i) return ARGV[2] .. ARGV[first_run + i - 1] end)
+  end
   note_visits(KEYS[8], taken, now_ms)
   local fence = next_fence(KEYS[2], #taken, now_us, ARGV[16])
   local failures, unknown = failures_in_a_row(KEYS[3], taken)

@@ -53,7 +53,7 @@ if limit > 0 then
   if redis.call('ZCARD', KEYS[4]) >= limit then return {'full', '', 0, 0} end
 end
 redis.call('SET', lock, ARGV[1], 'PX', ARGV[2])
-if has_marks then redis.pcall('HDEL', reruns, item) end
+if has_marks then claim_marks({item}, function() return ARGV[1] end) end
 local fence = next_fence(KEYS[2], 1, now_us, ARGV[7])
 local failures = failures_in_a_row(KEYS[3], {item})
 if limit > 0 then take_places(KEYS[4], {ARGV[5]}, now_ms + ARGV[2], ARGV[2]) end

@@ -11,7 +11,8 @@
 --          new value of the lock: "" free
 --          its life, ms; 0: no expiry
 --          entry in the index of quarantines, if it has no expiry
---          consecutive failures: "keep", "reset", "increment"
+--          consecutive failures: "keep", "reset", "increment"; "unstarted": keep, since the claim is
+--          handed back and its run has not started
 --          "1": this call may have been executed before (its reply was lost)
 --          "1": the lease had ended when this was sent
 --          limits of the history (parts/history.lua); "0": no run record
@@ -72,9 +73,23 @@ if marks and marks.err then
   if not string.find(marks.err, 'WRONGTYPE') then return marks end -- a mark must not be lost
   marks = false
 end
-local marked = {} -- items with a mark for one of these runs
+local marked, unclaimed = {}, {} -- items whose marks are deleted, and fields of marks that become ""
 local news = 'free\n' .. kinds['1'].holder
--- Decides the new state of a lock that is not just freed. `mark`: set if the item must run again.
+-- Decides about the mark of an item. Returns whether the item must run again after this settlement.
+local function judge_mark(mark, kind, value, lock)
+  local of_claim = string.sub(mark, 1, 8) == 'claimed:'
+  if mark == value or of_claim and string.sub(mark, 9) == value then
+    if kind.failures == 'unstarted' then
+      unclaimed[#unclaimed + 1] = item_of(lock)
+      unclaimed[#unclaimed + 1] = ''
+    else
+      marked[#marked + 1] = item_of(lock)
+    end
+    return not of_claim
+  end
+  return of_claim or mark == ''
+end
+-- Decides the new state of a lock that is not just freed. `mark`: whether the item must run again.
 local function judge(kind, id, lock, is_ours, mark)
   local item = item_of(lock)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
@@ -93,12 +108,9 @@ local function judge(kind, id, lock, is_ours, mark)
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'delay:cooldown' or not free_for_us then run.becomes = '' end
   end
-  if mark then
-    if mark ~= '' then marked[#marked + 1] = item end
-    if run.becomes ~= '' and run.life ~= '0' then
-      run.becomes = ''
-      if is_ours then news = 'free' end -- a wake-up of this host, too, which expects a delay
-    end
+  if mark and run.becomes ~= '' and run.life ~= '0' then
+    run.becomes = ''
+    if is_ours then news = 'free' end -- a wake-up of this host, too, which expects a delay
   end
   -- If the item was removed from its list during the run, sweep.lua deletes the quarantine. A
   -- search of the list here would take time in proportion to its length.
@@ -138,7 +150,7 @@ for i = 1, #KEYS - 5 do
   -- length and type.
   local found = pcall('GETRANGE', lock, '0', last_byte)
   local run = kind -- the most frequent case: held by this host, and freed
-  local mark = marks and (marks[i] == value or marks[i] == '') and marks[i]
+  local mark = marks and marks[i] and judge_mark(marks[i], kind, value, lock)
   if found ~= value or indexed or mark or not kind.frees then
     if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
     run = judge(kind, id, lock, found == value, mark)
@@ -175,6 +187,7 @@ for _, run in ipairs(kept) do
   redis.call(unpack(how))
 end
 if #marked > 0 then note(pcall('HDEL', reruns, unpack(marked)), 'HDEL') end
+if #unclaimed > 0 then note(pcall('HSET', reruns, unpack(unclaimed)), 'HSET') end
 if #recorded > 0 then note(pcall('HDEL', key_prefix .. 'claims', unpack(recorded)), 'HDEL') end
 
 local reset = {}
