@@ -8,7 +8,10 @@
 
 #include "simulation/host.hpp"
 #include "simulation/invariants.hpp"
+#include "simulation/invariants_jobs.hpp"
 #include "simulation/server.hpp"
+#include "store/scripts.hpp"
+#include "store/thoonk/keys.hpp"
 
 using namespace w8y;
 using namespace w8y::sim;
@@ -104,6 +107,45 @@ struct WaitingFleet : Fleet {
   }
 };
 
+/// Two hosts with a feed of jobs, and a second Redis. The first host delays a failed job.
+struct FleetWithDelayedJob : Fleet {
+  FleetWithDelayedJob() : Fleet(2, 0) {
+    network.add(other);
+    promises.redis_of = [this](const std::string& name) {
+      return std::optional(host(name == "h1" ? 1 : 2).server());
+    };
+    promises.add(std::make_unique<JobWatch>(promises, "inbox"));
+    for (unsigned i = 1; i <= 2; ++i) host(i).write_config(config_at("redis1", i));
+    redis.run("user", store::scripts::feed_create, {keys.config, "feeds"},
+              {"inbox", "job", "", "an instance"});
+    redis.command("user", {"HSET", keys.items, "job1", "payload"});
+    redis.command("user", {"ZADD", keys.published, std::to_string(redis.keys().now_ms()), "job1"});
+    redis.command("user", {"LPUSH", keys.ids, "job1"});
+    children.outages["inbox"] = world.now() + 1min;
+    host(1).start();
+    for (int i = 0; i < 100 && promises.runs_of("h1") == 0; ++i) pass(100ms);
+    REQUIRE(promises.runs_of("h1") == 1);
+    host(2).start();
+    pass(2s);
+    REQUIRE(promises.count().claims == 1);
+  }
+  ~FleetWithDelayedJob() {
+    for (const auto& each : machines) each->die();  // before the second Redis
+    world.clear();
+  }
+  FleetWithDelayedJob(const FleetWithDelayedJob&) = delete;
+  FleetWithDelayedJob& operator=(const FleetWithDelayedJob&) = delete;
+  static std::string config_at(const std::string& server, unsigned number) {
+    return "[redis]\nurl = \"rediss://" + server + "\"\n[supervisor]\nhost = \"h" +
+           std::to_string(number) +
+           "\"\n[lists.inbox]\nsource = \"job\"\ncommand = [\"/bin/work\", \"{}\"]\n"
+           "backoff = { min = \"30s\", max = \"30s\" }\n";
+  }
+
+  const store::FeedKeys keys{"inbox"};
+  Server other{world, "redis2"};
+};
+
 }  // namespace
 
 TEST_CASE("waiting hosts claim an item within one second of its push") {
@@ -181,6 +223,27 @@ TEST_CASE("a host claims again when an ACL that refused its scripts allows them"
     fleet.pass(5s);
     CHECK(fleet.promises.visited("redis1", "list1", "item") >= since);
   }
+}
+
+// Found by the seed 179584397601212: the invariant expected the job to be delayed.
+TEST_CASE("a host that moves to another Redis cancels the jobs that it delays") {
+  FleetWithDelayedJob fleet;
+  fleet.host(1).write_config(FleetWithDelayedJob::config_at("redis2", 1));
+  fleet.host(1).reload();
+  fleet.pass(2s);
+  CHECK(fleet.promises.count().claims == 2);
+  CHECK_FALSE(fleet.promises.broken());
+}
+
+TEST_CASE("the invariant of delays is broken when a delayed job is queued and its host stays") {
+  FleetWithDelayedJob fleet;
+  fleet.redis.command("user", {"ZREM", fleet.keys.claimed, "job1"});
+  fleet.redis.command("user", {"HDEL", fleet.keys.taken, "job1"});
+  fleet.redis.command("user", {"DEL", fleet.keys.lease("job1")});
+  fleet.redis.command("user", {"LPUSH", fleet.keys.ids, "job1"});
+  fleet.pass(10s);
+  REQUIRE(fleet.promises.broken());
+  CHECK(fleet.promises.broken()->promise == "a delay is respected");
 }
 
 }  // namespace cases_test

@@ -173,13 +173,22 @@ void Invariants::check_rest(const Run& run) {
   const auto changed = changed_at_.find(run.server + ' ' + run.list);
   const bool by_sweep =
       rest.quarantined && changed != changed_at_.end() && changed->second >= rest.claimed;
-  const bool excused = by_operator || by_sweep || of_rest.lost_by_store ||
+  // A host that leaves a Redis cancels the jobs that it delays there.
+  const bool by_move = rest.by_host && has_moved(of_rest.host, of_rest.server);
+  const bool excused = by_operator || by_sweep || by_move || of_rest.lost_by_store ||
                        in_error(of_rest.host, of_rest.server, rest.claimed);
   if (world_.now() + tolerance < rest.until && !excused)
     break_promise("a delay is respected",
                   "it is claimed " + std::to_string((rest.until - world_.now()).count() / 1000) +
                       " ms before the end of the delay after run " + rest.run,
                   {run.list + ' ' + run.item, run.id});
+}
+
+/// Returns whether a host is alive and has applied a config with another Redis, or with none.
+bool Invariants::has_moved(const std::string& host, const std::string& from) const {
+  if (!redis_of) return false;
+  const std::optional<std::string> now = redis_of(host);
+  return now && *now != from;
 }
 
 /// Checks that a list has no more runs on all hosts than fleet_concurrency. The value is that of
@@ -359,8 +368,12 @@ void Invariants::run_over(const std::string& host, const std::string&, const End
   const bool last = last_claim_[place] != nullptr && last_claim_[place]->id == run.id;
   if (rest > Duration{0} && last && run.lease_ends > world_.now())
     rests_[place] = {
-        world_.now() + rest, run.claimed, run.host, run.id,
-        ended.rule->max_failures > 0 && ended.claim.attempt >= ended.rule->max_failures};
+        world_.now() + rest,
+        run.claimed,
+        run.host,
+        run.id,
+        ended.rule->max_failures > 0 && ended.claim.attempt >= ended.rule->max_failures,
+        kind == SourceKind::job};
 }
 
 /// From now on, the host regards this run as the last holder of the item.

@@ -58,6 +58,9 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   }
   /// Called when a child process starts.
   std::function<void(const Child& child)> at_birth;
+  /// Returns the Redis in the running config of a host, empty if it has none; nullopt if it is
+  /// dead.
+  std::function<std::optional<std::string>(const std::string& host)> redis_of;
   /// Called when an operator releases items or runs them before their time.
   void operator_frees(const std::string& list) { freed_[list] = world_.now(); }
   /// Calls `what` once, when the host next claims at least five items at a time.
@@ -189,6 +192,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
     std::string host;
     std::string run;
     bool quarantined = false;  ///< the delay is that of a quarantine, which lasts longer
+    bool by_host = false;      ///< the host holds the claim until the end of the delay
   };
 
   static std::string key_of(const std::string& server, const std::string& list,
@@ -224,6 +228,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   void after_removal(Server& server);
   static bool holds(Server& server, const Run& run);
   void check_rest(const Run& run);
+  [[nodiscard]] bool has_moved(const std::string& host, const std::string& from) const;
   void check_size(const Server::Command& command);
   void check_fleet(const Run& run);
   void after_claim(Server& server, const Server::Command& command, const Value& reply);

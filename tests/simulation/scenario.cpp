@@ -92,6 +92,10 @@ Scenario::Scenario(const SceneOptions& options)
   if (options_.scale.fleet) populate_fleet();
   if (options_.scale.redisless) populate_redisless(world_.random.fork(13));
   operator_ = std::make_unique<Operator>(world_, network_, "operator");
+  promises_.redis_of = [this](const std::string& name) {
+    const Host& which = host(name);
+    return which.alive() ? std::optional(which.server()) : std::nullopt;
+  };
   populate();
   if (options_.scale.schedule) populate_schedule(world_.random.fork(9));
   if (options_.scale.feed) populate_feed(world_.random.fork(10));
