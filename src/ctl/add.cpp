@@ -149,8 +149,6 @@ class Add final : public Command {
 
 }  // namespace
 
-CommandPtr make_add() {
-  return std::make_unique<Add>();
-}
+const CommandMaker make_add = new_command<Add>;
 
 }  // namespace w8y::ctl

@@ -91,8 +91,6 @@ class Cancel final : public Command {
 
 }  // namespace
 
-CommandPtr make_cancel() {
-  return std::make_unique<Cancel>();
-}
+const CommandMaker make_cancel = new_command<Cancel>;
 
 }  // namespace w8y::ctl

@@ -191,20 +191,9 @@ class Rerun final : public ChangeItems {
 
 }  // namespace
 
-CommandPtr make_remove() {
-  return std::make_unique<Remove>();
-}
-
-CommandPtr make_quarantine() {
-  return std::make_unique<Quarantine>();
-}
-
-CommandPtr make_release() {
-  return std::make_unique<Release>();
-}
-
-CommandPtr make_rerun() {
-  return std::make_unique<Rerun>();
-}
+const CommandMaker make_remove = new_command<Remove>;
+const CommandMaker make_quarantine = new_command<Quarantine>;
+const CommandMaker make_release = new_command<Release>;
+const CommandMaker make_rerun = new_command<Rerun>;
 
 }  // namespace w8y::ctl

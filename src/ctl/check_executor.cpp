@@ -257,8 +257,6 @@ class CheckExecutor final : public Command {
 
 }  // namespace
 
-CommandPtr make_check_executor() {
-  return std::make_unique<CheckExecutor>();
-}
+const CommandMaker make_check_executor = new_command<CheckExecutor>;
 
 }  // namespace w8y::ctl

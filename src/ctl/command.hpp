@@ -1,5 +1,5 @@
-// Interface of a subcommand of `w8yctl`. To add one, write a file with a make_…() function, declare
-// the function in commands.hpp and add a row to commands.cpp.
+// Interface of a subcommand of `w8yctl`. To add one, write a file that defines a make_…, declare it
+// in commands.hpp and add a row to commands.cpp.
 #pragma once
 
 #include <memory>
@@ -21,5 +21,13 @@ class Command {
 };
 
 using CommandPtr = std::unique_ptr<Command>;
+
+/// Makes a subcommand, for its row in commands.cpp.
+using CommandMaker = CommandPtr (*)();
+
+template <class Made, auto... arguments>
+CommandPtr new_command() {
+  return std::make_unique<Made>(arguments...);
+}
 
 }  // namespace w8y::ctl

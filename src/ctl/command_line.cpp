@@ -132,7 +132,7 @@ class CommandLine {
     const std::string own(space == std::string_view::npos ? name : name.substr(space + 1));
     CLI::App* app = above.add_subcommand(own, row.what)->footer("");
     app->group(&above == &app_ ? heading_ : "Subcommands");
-    commands_.push_back({row.name, Arguments(*app), row.make(), row.changes});
+    commands_.push_back({row.name, Arguments(*app), (*row.make)(), row.changes});
     commands_.back().command->declare(commands_.back().words);
   }
 
@@ -299,9 +299,7 @@ void apply_environment(Options& options) {
 
 }  // namespace
 
-CommandPtr make_help() {
-  return std::make_unique<Help>();
-}
+const CommandMaker make_help = new_command<Help>;
 
 CommandPtr parse_command_line(int argc, char** argv, Options& options, int& exit) {
   CommandLine line(options);

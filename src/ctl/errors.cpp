@@ -171,8 +171,6 @@ class Errors final : public Command {
 
 }  // namespace
 
-CommandPtr make_errors() {
-  return std::make_unique<Errors>();
-}
+const CommandMaker make_errors = new_command<Errors>;
 
 }  // namespace w8y::ctl

@@ -17,6 +17,8 @@
 
 namespace w8y::ctl {
 
+using verbs::FeedKind;
+
 /// Prints IDs and items: each ends in a newline or a NUL, or all are in one JSON document. The
 /// document is written in parts, since there may be a million items.
 class FeedPrinter {

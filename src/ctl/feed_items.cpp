@@ -1,4 +1,5 @@
 // Subcommands for items of feeds and sorted feeds: publish, edit, move, retract.
+#include <array>
 #include <iostream>
 #include <optional>
 
@@ -63,7 +64,7 @@ class Publish final : public FeedCommand {
 
 class SortedInsert final : public FeedCommand {
  public:
-  SortedInsert(const char* name, Where where) : name_(name) { position_.where = where; }
+  explicit SortedInsert(Where where) { position_.where = where; }
 
  private:
   void declare_more(Arguments& words) override {
@@ -72,7 +73,11 @@ class SortedInsert final : public FeedCommand {
     items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
   }
 
-  void check() override { items_.check(name_, "ITEM", nul_); }
+  void check() override {
+    static constexpr std::array names = {"sorted prepend", "sorted append", "sorted before",
+                                         "sorted after"};
+    items_.check(names.at(static_cast<std::size_t>(position_.where)), "ITEM", nul_);
+  }
 
   int work(const Options& options, Context& context) override {
     verbs::SortedFeed feed(server(context), feed_);
@@ -91,7 +96,6 @@ class SortedInsert final : public FeedCommand {
                                    [](std::string&& item) { return std::move(item); });
   }
 
-  const char* name_;
   verbs::FeedPosition position_;
   FeedItems items_;
 };
@@ -146,7 +150,7 @@ class SortedMove final : public FeedCommand {
 
 class Retract final : public FeedCommand {
  public:
-  explicit Retract(verbs::FeedKind kind) : kind_(kind) {}
+  explicit Retract(FeedKind kind) : kind_(kind) {}
 
  private:
   void declare_more(Arguments& words) override { words.many("ID", "The items", into(ids_)); }
@@ -161,20 +165,20 @@ class Retract final : public FeedCommand {
     return results.end();
   }
 
-  verbs::FeedKind kind_;
+  FeedKind kind_;
   std::deque<std::string> ids_;
 };
 
 /// Subcommand that only reads, for several kinds of feeds.
 class FeedReading : public FeedCommand {
  public:
-  explicit FeedReading(verbs::FeedKind kind) : kind_(kind) {}
+  explicit FeedReading(FeedKind kind) : kind_(kind) {}
 
  protected:
   verbs::FeedAccess access(Context& context) { return {server(context), feed_, kind_}; }
 
  private:
-  verbs::FeedKind kind_;
+  FeedKind kind_;
 };
 
 class Ids final : public FeedReading {
@@ -231,48 +235,22 @@ class All final : public FeedReading {
 
 }  // namespace
 
-CommandPtr make_feed_publish() {
-  return std::make_unique<Publish>();
-}
-
-CommandPtr make_sorted_append() {
-  return std::make_unique<SortedInsert>("sorted append", Where::end);
-}
-
-CommandPtr make_sorted_prepend() {
-  return std::make_unique<SortedInsert>("sorted prepend", Where::begin);
-}
-
-CommandPtr make_sorted_before() {
-  return std::make_unique<SortedInsert>("sorted before", Where::before);
-}
-
-CommandPtr make_sorted_after() {
-  return std::make_unique<SortedInsert>("sorted after", Where::after);
-}
-
-CommandPtr make_sorted_edit() {
-  return std::make_unique<SortedEdit>();
-}
-
-CommandPtr make_sorted_move() {
-  return std::make_unique<SortedMove>();
-}
-
-CommandPtr make_feed_retract(verbs::FeedKind kind) {
-  return std::make_unique<Retract>(kind);
-}
-
-CommandPtr make_feed_ids(verbs::FeedKind kind) {
-  return std::make_unique<Ids>(kind);
-}
-
-CommandPtr make_feed_get(verbs::FeedKind kind) {
-  return std::make_unique<Get>(kind);
-}
-
-CommandPtr make_feed_all(verbs::FeedKind kind) {
-  return std::make_unique<All>(kind);
-}
+const CommandMaker make_feed_publish = new_command<Publish>;
+const CommandMaker make_sorted_append = new_command<SortedInsert, Where::end>;
+const CommandMaker make_sorted_prepend = new_command<SortedInsert, Where::begin>;
+const CommandMaker make_sorted_before = new_command<SortedInsert, Where::before>;
+const CommandMaker make_sorted_after = new_command<SortedInsert, Where::after>;
+const CommandMaker make_sorted_edit = new_command<SortedEdit>;
+const CommandMaker make_sorted_move = new_command<SortedMove>;
+const CommandMaker make_feed_retract = new_command<Retract, FeedKind::feed>;
+const CommandMaker make_sorted_retract = new_command<Retract, FeedKind::sorted_feed>;
+const CommandMaker make_feed_ids = new_command<Ids, FeedKind::feed>;
+const CommandMaker make_sorted_ids = new_command<Ids, FeedKind::sorted_feed>;
+const CommandMaker make_queue_ids = new_command<Ids, FeedKind::queue>;
+const CommandMaker make_job_ids = new_command<Ids, FeedKind::job>;
+const CommandMaker make_feed_get = new_command<Get, FeedKind::feed>;
+const CommandMaker make_sorted_get = new_command<Get, FeedKind::sorted_feed>;
+const CommandMaker make_feed_all = new_command<All, FeedKind::feed>;
+const CommandMaker make_sorted_all = new_command<All, FeedKind::sorted_feed>;
 
 }  // namespace w8y::ctl

@@ -25,7 +25,7 @@ std::uint64_t max_length_of(const char* what, const std::string& text) {
                                  escape_text(text));
 }
 
-verbs::FeedKind kind_of(const char* what, const std::string& text) {
+FeedKind kind_of(const char* what, const std::string& text) {
   return *verbs::kind_of_name(one_of(what, text, {"feed", "sorted_feed", "queue", "job"}));
 }
 
@@ -38,7 +38,7 @@ class FeedCreate final : public FeedCommand {
                  [this](Argument&& word) { most_ = max_length_of("--max-length", word.text); });
     words.flag("--exists-ok", "Succeed if the feed exists already", exists_ok_);
     words.then([this] {
-      if (most_ && kind_ != verbs::FeedKind::feed)
+      if (most_ && kind_ != FeedKind::feed)
         throw Failure(wrong_usage,
                       "--max-length needs --kind feed: feeds of other kinds keep all items");
     });
@@ -65,7 +65,7 @@ class FeedCreate final : public FeedCommand {
                                  (kind.empty() ? "" : ", of kind " + escape_text(kind)));
   }
 
-  verbs::FeedKind kind_ = verbs::FeedKind::feed;
+  FeedKind kind_ = FeedKind::feed;
   std::optional<std::uint64_t> most_;
   bool exists_ok_ = false;
 };
@@ -179,20 +179,9 @@ class FeedConfig final : public FeedCommand {
 
 }  // namespace
 
-CommandPtr make_feed_create() {
-  return std::make_unique<FeedCreate>();
-}
-
-CommandPtr make_feed_delete() {
-  return std::make_unique<FeedDelete>();
-}
-
-CommandPtr make_feed_list() {
-  return std::make_unique<FeedList>();
-}
-
-CommandPtr make_feed_config() {
-  return std::make_unique<FeedConfig>();
-}
+const CommandMaker make_feed_create = new_command<FeedCreate>;
+const CommandMaker make_feed_delete = new_command<FeedDelete>;
+const CommandMaker make_feed_list = new_command<FeedList>;
+const CommandMaker make_feed_config = new_command<FeedConfig>;
 
 }  // namespace w8y::ctl

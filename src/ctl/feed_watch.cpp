@@ -33,7 +33,7 @@ void show(const verbs::FeedEvent& event, const std::string& feed, bool json) {
 
 class FeedWatch final : public FeedCommand {
  public:
-  explicit FeedWatch(verbs::FeedKind kind) : kind_(kind) {}
+  explicit FeedWatch(FeedKind kind) : kind_(kind) {}
 
  private:
   void declare_more(Arguments& words) override {
@@ -52,14 +52,15 @@ class FeedWatch final : public FeedCommand {
     return done;
   }
 
-  verbs::FeedKind kind_;
+  FeedKind kind_;
   std::size_t limit_ = 0;  ///< 0: none
 };
 
 }  // namespace
 
-CommandPtr make_feed_watch(verbs::FeedKind kind) {
-  return std::make_unique<FeedWatch>(kind);
-}
+const CommandMaker make_feed_watch = new_command<FeedWatch, FeedKind::feed>;
+const CommandMaker make_sorted_watch = new_command<FeedWatch, FeedKind::sorted_feed>;
+const CommandMaker make_queue_watch = new_command<FeedWatch, FeedKind::queue>;
+const CommandMaker make_job_watch = new_command<FeedWatch, FeedKind::job>;
 
 }  // namespace w8y::ctl

@@ -177,12 +177,7 @@ class FleetForget final : public Command {
 
 }  // namespace
 
-CommandPtr make_fleet_forget() {
-  return std::make_unique<FleetForget>();
-}
-
-CommandPtr make_fleet() {
-  return std::make_unique<Fleet>();
-}
+const CommandMaker make_fleet_forget = new_command<FleetForget>;
+const CommandMaker make_fleet = new_command<Fleet>;
 
 }  // namespace w8y::ctl

@@ -145,8 +145,6 @@ class FleetPlan final : public Command {
 
 }  // namespace
 
-CommandPtr make_fleet_plan() {
-  return std::make_unique<FleetPlan>();
-}
+const CommandMaker make_fleet_plan = new_command<FleetPlan>;
 
 }  // namespace w8y::ctl

@@ -26,25 +26,17 @@ namespace {
 
 using view::JsonFields;
 
-class Quiet final : public Command {
+/// Sends a command that needs no more than its hosts.
+class PlainCommand final : public Command {
  public:
+  explicit PlainCommand(FleetCommandKind kind) : kind_(kind) {}
   void declare(Arguments& words) override { hosts_.declare(words); }
   int run(const Options& options, Context& context) override {
-    return hosts_.send_command(FleetCommandKind::quiet, options, context);
+    return hosts_.send_command(kind_, options, context);
   }
 
  private:
-  TargetHosts hosts_;
-};
-
-class Reload final : public Command {
- public:
-  void declare(Arguments& words) override { hosts_.declare(words); }
-  int run(const Options& options, Context& context) override {
-    return hosts_.send_command(FleetCommandKind::reload, options, context);
-  }
-
- private:
+  FleetCommandKind kind_;
   TargetHosts hosts_;
 };
 
@@ -156,16 +148,8 @@ int print_result(const Options& options, const JsonFields& answer) {
   return done;
 }
 
-CommandPtr make_quiet() {
-  return std::make_unique<Quiet>();
-}
-
-CommandPtr make_reload() {
-  return std::make_unique<Reload>();
-}
-
-CommandPtr make_drain() {
-  return std::make_unique<Drain>();
-}
+const CommandMaker make_quiet = new_command<PlainCommand, FleetCommandKind::quiet>;
+const CommandMaker make_reload = new_command<PlainCommand, FleetCommandKind::reload>;
+const CommandMaker make_drain = new_command<Drain>;
 
 }  // namespace w8y::ctl

@@ -174,8 +174,6 @@ class ShowItems final : public Command {
 
 }  // namespace
 
-CommandPtr make_items() {
-  return std::make_unique<ShowItems>();
-}
+const CommandMaker make_items = new_command<ShowItems>;
 
 }  // namespace w8y::ctl

@@ -85,12 +85,7 @@ class Requeue final : public ReturnCommand {
 
 }  // namespace
 
-CommandPtr make_job_fail() {
-  return std::make_unique<Fail>();
-}
-
-CommandPtr make_job_requeue() {
-  return std::make_unique<Requeue>();
-}
+const CommandMaker make_job_fail = new_command<Fail>;
+const CommandMaker make_job_requeue = new_command<Requeue>;
 
 }  // namespace w8y::ctl

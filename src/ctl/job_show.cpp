@@ -152,12 +152,7 @@ class JobWaitCommand final : public FeedCommand {
 
 }  // namespace
 
-CommandPtr make_job_show() {
-  return std::make_unique<JobShow>();
-}
-
-CommandPtr make_job_wait() {
-  return std::make_unique<JobWaitCommand>();
-}
+const CommandMaker make_job_show = new_command<JobShow>;
+const CommandMaker make_job_wait = new_command<JobWaitCommand>;
 
 }  // namespace w8y::ctl

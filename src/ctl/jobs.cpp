@@ -1,4 +1,5 @@
 // Subcommands for queues and jobs: put, get and changes of claimed jobs.
+#include <array>
 #include <chrono>
 #include <iostream>
 #include <optional>
@@ -20,7 +21,6 @@ namespace w8y::ctl {
 
 namespace {
 
-using verbs::FeedKind;
 using verbs::JobChange;
 
 /// Time for which the result of a job is kept that a process waits for.
@@ -226,7 +226,7 @@ std::string error_of(const verbs::JobFeed::Done& done, JobChange what, const std
 
 class Change final : public FeedCommand {
  public:
-  Change(JobChange what, const char* result) : what_(what), result_(result) {}
+  explicit Change(JobChange what) : what_(what) {}
 
  private:
   void declare_more(Arguments& words) override { words.many("ID", "The jobs", into(ids_)); }
@@ -234,16 +234,18 @@ class Change final : public FeedCommand {
   int work(const Options& options, Context& context) override {
     const auto changed =
         verbs::JobFeed(server(context), feed_).change(what_, {ids_.begin(), ids_.end()});
+    static constexpr std::array results_of = {"finished", "cancelled", "stalled", "queued again",
+                                              "retracted"};
+    const std::string result = results_of.at(static_cast<std::size_t>(what_));
     FeedResults results(options.json, feed_);
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       const std::string error = changed[i].done ? "" : error_of(changed[i], what_, ids_[i], feed_);
-      results.add(ids_[i], changed[i].done ? result_ : error, error);
+      results.add(ids_[i], changed[i].done ? result : error, error);
     }
     return results.end();
   }
 
   JobChange what_;
-  const char* result_;
   std::deque<std::string> ids_;
 };
 
@@ -334,40 +336,16 @@ class Maintain final : public FeedCommand {
 
 }  // namespace
 
-CommandPtr make_feed_put(FeedKind kind) {
-  return std::make_unique<Put>(kind);
-}
-
-CommandPtr make_feed_take(FeedKind kind) {
-  return std::make_unique<Take>(kind);
-}
-
-CommandPtr make_job_finish() {
-  return std::make_unique<Finish>();
-}
-
-CommandPtr make_job_cancel() {
-  return std::make_unique<Change>(JobChange::cancel, "cancelled");
-}
-
-CommandPtr make_job_stall() {
-  return std::make_unique<Change>(JobChange::stall, "stalled");
-}
-
-CommandPtr make_job_retry() {
-  return std::make_unique<Change>(JobChange::retry, "queued again");
-}
-
-CommandPtr make_job_retract() {
-  return std::make_unique<Change>(JobChange::retract, "retracted");
-}
-
-CommandPtr make_job_failures() {
-  return std::make_unique<Failures>();
-}
-
-CommandPtr make_job_maintain() {
-  return std::make_unique<Maintain>();
-}
+const CommandMaker make_queue_put = new_command<Put, FeedKind::queue>;
+const CommandMaker make_job_put = new_command<Put, FeedKind::job>;
+const CommandMaker make_queue_get = new_command<Take, FeedKind::queue>;
+const CommandMaker make_job_get = new_command<Take, FeedKind::job>;
+const CommandMaker make_job_finish = new_command<Finish>;
+const CommandMaker make_job_cancel = new_command<Change, JobChange::cancel>;
+const CommandMaker make_job_stall = new_command<Change, JobChange::stall>;
+const CommandMaker make_job_retry = new_command<Change, JobChange::retry>;
+const CommandMaker make_job_retract = new_command<Change, JobChange::retract>;
+const CommandMaker make_job_failures = new_command<Failures>;
+const CommandMaker make_job_maintain = new_command<Maintain>;
 
 }  // namespace w8y::ctl

@@ -309,8 +309,6 @@ class Lists final : public Command {
 
 }  // namespace
 
-CommandPtr make_lists() {
-  return std::make_unique<Lists>();
-}
+const CommandMaker make_lists = new_command<Lists>;
 
 }  // namespace w8y::ctl

@@ -259,8 +259,6 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
 
 }  // namespace
 
-CommandPtr make_logs() {
-  return std::make_unique<Logs>();
-}
+const CommandMaker make_logs = new_command<Logs>;
 
 }  // namespace w8y::ctl

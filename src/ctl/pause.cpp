@@ -90,12 +90,7 @@ class Resume final : public Command {
 
 }  // namespace
 
-CommandPtr make_pause() {
-  return std::make_unique<PauseList>();
-}
-
-CommandPtr make_resume() {
-  return std::make_unique<Resume>();
-}
+const CommandMaker make_pause = new_command<PauseList>;
+const CommandMaker make_resume = new_command<Resume>;
 
 }  // namespace w8y::ctl

@@ -163,8 +163,6 @@ class RunItem final : public Command {
 
 }  // namespace
 
-CommandPtr make_run() {
-  return std::make_unique<RunItem>();
-}
+const CommandMaker make_run = new_command<RunItem>;
 
 }  // namespace w8y::ctl

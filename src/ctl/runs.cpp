@@ -96,8 +96,6 @@ class Runs final : public Command {
 
 }  // namespace
 
-CommandPtr make_runs() {
-  return std::make_unique<Runs>();
-}
+const CommandMaker make_runs = new_command<Runs>;
 
 }  // namespace w8y::ctl

@@ -164,8 +164,6 @@ class ScheduleDispatch final : public Command {
 
 }  // namespace
 
-CommandPtr make_schedule_dispatch() {
-  return std::make_unique<ScheduleDispatch>();
-}
+const CommandMaker make_schedule_dispatch = new_command<ScheduleDispatch>;
 
 }  // namespace w8y::ctl

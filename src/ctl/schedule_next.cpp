@@ -174,12 +174,7 @@ class ScheduleList final : public Command {
 
 }  // namespace
 
-CommandPtr make_schedule_next() {
-  return std::make_unique<ScheduleNext>();
-}
-
-CommandPtr make_schedule_list() {
-  return std::make_unique<ScheduleList>();
-}
+const CommandMaker make_schedule_next = new_command<ScheduleNext>;
+const CommandMaker make_schedule_list = new_command<ScheduleList>;
 
 }  // namespace w8y::ctl

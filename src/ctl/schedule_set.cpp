@@ -232,16 +232,8 @@ class ScheduleControl final : public Command {
 
 }  // namespace
 
-CommandPtr make_schedule_set() {
-  return std::make_unique<ScheduleSet>();
-}
-
-CommandPtr make_schedule_unset() {
-  return std::make_unique<ScheduleUnset>();
-}
-
-CommandPtr make_schedule_control() {
-  return std::make_unique<ScheduleControl>();
-}
+const CommandMaker make_schedule_set = new_command<ScheduleSet>;
+const CommandMaker make_schedule_unset = new_command<ScheduleUnset>;
+const CommandMaker make_schedule_control = new_command<ScheduleControl>;
 
 }  // namespace w8y::ctl

@@ -119,16 +119,8 @@ class ScheduleSchedules final : public Command {
 
 }  // namespace
 
-CommandPtr make_schedule_tell() {
-  return std::make_unique<ScheduleTell>();
-}
-
-CommandPtr make_schedule_statuses() {
-  return std::make_unique<ScheduleStatuses>();
-}
-
-CommandPtr make_schedule_schedules() {
-  return std::make_unique<ScheduleSchedules>();
-}
+const CommandMaker make_schedule_tell = new_command<ScheduleTell>;
+const CommandMaker make_schedule_statuses = new_command<ScheduleStatuses>;
+const CommandMaker make_schedule_schedules = new_command<ScheduleSchedules>;
 
 }  // namespace w8y::ctl

@@ -154,8 +154,6 @@ class Show final : public Command {
 
 }  // namespace
 
-CommandPtr make_show() {
-  return std::make_unique<Show>();
-}
+const CommandMaker make_show = new_command<Show>;
 
 }  // namespace w8y::ctl

@@ -88,8 +88,6 @@ class ShowStatistics final : public Command {
 
 }  // namespace
 
-CommandPtr make_statistics() {
-  return std::make_unique<ShowStatistics>();
-}
+const CommandMaker make_statistics = new_command<ShowStatistics>;
 
 }  // namespace w8y::ctl

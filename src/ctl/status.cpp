@@ -224,8 +224,6 @@ class Status final : public Command {
 
 }  // namespace
 
-CommandPtr make_status() {
-  return std::make_unique<Status>();
-}
+const CommandMaker make_status = new_command<Status>;
 
 }  // namespace w8y::ctl

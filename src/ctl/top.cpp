@@ -162,8 +162,6 @@ class Top final : public Command {
 
 }  // namespace
 
-CommandPtr make_top() {
-  return std::make_unique<Top>();
-}
+const CommandMaker make_top = new_command<Top>;
 
 }  // namespace w8y::ctl

@@ -98,8 +98,6 @@ class Watch final : public Command {
 
 }  // namespace
 
-CommandPtr make_watch() {
-  return std::make_unique<Watch>();
-}
+const CommandMaker make_watch = new_command<Watch>;
 
 }  // namespace w8y::ctl

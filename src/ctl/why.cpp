@@ -121,8 +121,6 @@ class AskWhy final : public Command {
 
 }  // namespace
 
-CommandPtr make_why() {
-  return std::make_unique<AskWhy>();
-}
+const CommandMaker make_why = new_command<AskWhy>;
 
 }  // namespace w8y::ctl
