@@ -115,21 +115,9 @@ std::string to_json(const ConfigText& config) {
 }
 
 const char* kind_name(CommandResult::Kind kind) {
-  switch (kind) {
-    case CommandResult::Kind::done:
-      return "done";
-    case CommandResult::Kind::accepted:
-      return "accepted";
-    case CommandResult::Kind::not_found:
-      return "not_found";
-    case CommandResult::Kind::refused:
-      return "refused";
-    case CommandResult::Kind::invalid:
-      return "invalid";
-    case CommandResult::Kind::unavailable:
-      return "unavailable";
-  }
-  return "?";
+  constexpr std::array names = {"done",    "accepted", "not_found",
+                                "refused", "invalid",  "unavailable"};
+  return names.at(static_cast<std::size_t>(kind));
 }
 
 void put_result(core::JsonObject& json, const CommandResult& result) {

@@ -1,33 +1,12 @@
 #include "api/host_routes.hpp"
 
+#include <array>
 #include <utility>
 
 #include "api/api_json.hpp"
 #include "api/responses.hpp"
 
 namespace w8y::api {
-
-namespace {
-
-unsigned http_status(CommandResult::Kind kind) {
-  switch (kind) {
-    case CommandResult::Kind::done:
-      return 200;
-    case CommandResult::Kind::accepted:
-      return 202;
-    case CommandResult::Kind::not_found:
-      return 404;
-    case CommandResult::Kind::refused:
-      return 409;
-    case CommandResult::Kind::invalid:
-      return 422;
-    case CommandResult::Kind::unavailable:
-      return 503;
-  }
-  return 500;
-}
-
-}  // namespace
 
 http::HttpResponse json_response(unsigned status, std::string json) {
   http::HttpResponse response;
@@ -37,7 +16,8 @@ http::HttpResponse json_response(unsigned status, std::string json) {
 }
 
 http::HttpResponse result_response(const CommandResult& result) {
-  const unsigned status = http_status(result.kind);
+  constexpr std::array statuses = {200U, 202U, 404U, 409U, 422U, 503U};
+  const unsigned status = statuses.at(static_cast<std::size_t>(result.kind));
   core::AsciiObject json;
   put_result(json, result);
   if (status >= 400) json.put("error", result.text);

@@ -1,6 +1,7 @@
 #include "api/producer_bodies.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -103,19 +104,8 @@ std::string read_job(const JsonFields& object, verbs::NewJob& job) {
 
 /// Returns the text of a digit of verbs::PutAs, or of store::AddedAs.
 const char* result_text(char digit) {
-  switch (verbs::PutAs{digit}) {
-    case verbs::PutAs::added:
-      return "added";
-    case verbs::PutAs::replaced:
-      return "replaced";
-    case verbs::PutAs::runs_again:
-      return "runs_again";
-    case verbs::PutAs::is_stalled:
-      return "stalled";
-    case verbs::PutAs::exists:
-      break;
-  }
-  return "exists";
+  constexpr std::array texts = {"exists", "added", "replaced", "runs_again", "stalled"};
+  return texts.at(static_cast<std::size_t>(digit - '0'));
 }
 
 JsonFields fields_of(const std::string& body, const std::vector<std::string>& known) {

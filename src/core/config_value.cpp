@@ -1,5 +1,6 @@
 #include "core/config_value.hpp"
 
+#include <array>
 #include <charconv>
 
 #include "core/text.hpp"
@@ -20,23 +21,10 @@ std::string number(double value) {
 }
 
 std::string kind_name(Node::Kind kind) {
-  switch (kind) {
-    case Node::Kind::text:
-      return "a string";
-    case Node::Kind::integer:
-      return "an integer";
-    case Node::Kind::real:
-      return "a number with decimals";
-    case Node::Kind::flag:
-      return "true or false";
-    case Node::Kind::date:
-      return "a date or time";
-    case Node::Kind::array:
-      return "an array";
-    case Node::Kind::table:
-      return "a table";
-  }
-  return "";
+  constexpr std::array names = {"a string",      "an integer",     "a number with decimals",
+                                "true or false", "a date or time", "an array",
+                                "a table"};
+  return names.at(static_cast<std::size_t>(kind));
 }
 
 std::string range_text(const std::string& min, const std::string& max) {

@@ -52,23 +52,20 @@ std::string hex(const char* format, unsigned value) {
   return text.data();
 }
 
+/// Returns the escape of a character that has one of its own, among `characters`, which the letters
+/// follow; empty: it has none.
+std::string short_escape(std::uint32_t code, std::string_view characters,
+                         std::string_view letters) {
+  const auto found =
+      code < 0x80 ? characters.find(static_cast<char>(code)) : std::string_view::npos;
+  return found == std::string_view::npos ? std::string() : std::string("\\") + letters[found];
+}
+
 std::string escape_for_people(std::string_view bytes, const Character& character) {
   const auto first = static_cast<unsigned char>(bytes[0]);
   if (character.length == 0) return hex("\\x%02x", first);
-  switch (character.code) {
-    case '\\':
-      return "\\\\";
-    case '\n':
-      return "\\n";
-    case '\r':
-      return "\\r";
-    case '\t':
-      return "\\t";
-    case 0x1B:
-      return "\\e";
-    default:
-      break;
-  }
+  std::string text = short_escape(character.code, "\\\n\r\t\x1B", "\\nrte");
+  if (!text.empty()) return text;
   if (is_ascii_control(character.code)) return hex("\\x%02x", first);
   if (is_hidden(character.code)) return hex("\\u%04x", character.code);
   return std::string(bytes.substr(0, character.length));
@@ -76,20 +73,8 @@ std::string escape_for_people(std::string_view bytes, const Character& character
 
 std::string escape_for_json(std::string_view bytes, const Character& character) {
   if (character.length == 0) return hex("\\\\x%02x", static_cast<unsigned char>(bytes[0]));
-  switch (character.code) {
-    case '"':
-      return "\\\"";
-    case '\\':
-      return "\\\\";
-    case '\n':
-      return "\\n";
-    case '\r':
-      return "\\r";
-    case '\t':
-      return "\\t";
-    default:
-      break;
-  }
+  std::string text = short_escape(character.code, "\"\\\n\r\t", "\"\\nrt");
+  if (!text.empty()) return text;
   if (is_ascii_control(character.code) || is_hidden(character.code))
     return hex("\\u%04x", character.code);
   return std::string(bytes.substr(0, character.length));

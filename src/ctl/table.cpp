@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iostream>
 
@@ -22,19 +23,8 @@ constexpr std::size_t usual_width = 80;
 constexpr std::size_t min_width = 6;
 
 const char* code_of(Colour colour) {
-  switch (colour) {
-    case Colour::none:
-      break;
-    case Colour::good:
-      return "\033[32m";
-    case Colour::busy:
-      return "\033[36m";
-    case Colour::poor:
-      return "\033[33m";
-    case Colour::bad:
-      return "\033[31m";
-  }
-  return "";
+  constexpr std::array codes = {"", "\033[32m", "\033[36m", "\033[33m", "\033[31m"};
+  return codes.at(static_cast<std::size_t>(colour));
 }
 
 /// `available` 0: no truncation.

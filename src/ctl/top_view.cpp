@@ -1,6 +1,7 @@
 #include "ctl/top_view.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -89,19 +90,8 @@ const std::vector<const char*>& help_text() {
 }
 
 const char* sort_name(TopView::Sort sort) {
-  switch (sort) {
-    case TopView::Sort::problems:
-      return "problems";
-    case TopView::Sort::name:
-      return "name";
-    case TopView::Sort::running:
-      return "running";
-    case TopView::Sort::rate:
-      return "rate";
-    case TopView::Sort::failures:
-      return "failures";
-  }
-  return "";
+  constexpr std::array names = {"problems", "name", "running", "rate", "failures"};
+  return names.at(static_cast<std::size_t>(sort));
 }
 
 }  // namespace

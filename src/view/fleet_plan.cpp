@@ -1,6 +1,7 @@
 #include "view/fleet_plan.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/escape.hpp"
 #include "view/list_view.hpp"
@@ -74,19 +75,8 @@ ListVerdict judge_list(const FleetHost& host, const ListConfig& rule, const std:
 }  // namespace
 
 const char* verdict_name(ListVerdict::Kind kind) {
-  switch (kind) {
-    case ListVerdict::Kind::runs:
-      return "runs";
-    case ListVerdict::Kind::disabled:
-      return "disabled";
-    case ListVerdict::Kind::refused:
-      return "ineligible";
-    case ListVerdict::Kind::unknown:
-      return "unknown";
-    case ListVerdict::Kind::gone:
-      return "gone";
-  }
-  return "?";
+  constexpr std::array names = {"runs", "disabled", "ineligible", "unknown", "gone"};
+  return names.at(static_cast<std::size_t>(kind));
 }
 
 HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& why_not) {

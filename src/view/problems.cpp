@@ -1,6 +1,7 @@
 #include "view/problems.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/escape.hpp"
@@ -13,6 +14,14 @@ namespace w8y {
 namespace {
 
 using Kind = Problem::Kind;
+
+/// In the order of the kinds.
+constexpr std::array kind_names = {"redis",        "format",          "gearman",     "unavailable",
+                                   "unresponsive", "clock",           "write_error", "starved",
+                                   "breaker_open", "quarantined",     "stalled",     "invalid",
+                                   "died",         "failing",         "overdue",     "paused",
+                                   "ineligible",   "config_outdated", "quiet",       "draining"};
+static_assert(kind_names.size() == static_cast<std::size_t>(Kind::draining) + 1);
 
 std::string number(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
@@ -247,49 +256,7 @@ std::vector<Problem> Problems::drain() {
 }
 
 const char* kind_name(Kind kind) {
-  switch (kind) {
-    case Kind::redis:
-      return "redis";
-    case Kind::format:
-      return "format";
-    case Kind::gearman:
-      return "gearman";
-    case Kind::unavailable:
-      return "unavailable";
-    case Kind::unresponsive:
-      return "unresponsive";
-    case Kind::clock:
-      return "clock";
-    case Kind::write_error:
-      return "write_error";
-    case Kind::starved:
-      return "starved";
-    case Kind::breaker_open:
-      return "breaker_open";
-    case Kind::quarantined:
-      return "quarantined";
-    case Kind::stalled:
-      return "stalled";
-    case Kind::invalid:
-      return "invalid";
-    case Kind::died:
-      return "died";
-    case Kind::failing:
-      return "failing";
-    case Kind::overdue:
-      return "overdue";
-    case Kind::paused:
-      return "paused";
-    case Kind::ineligible:
-      return "ineligible";
-    case Kind::config_outdated:
-      return "config_outdated";
-    case Kind::quiet:
-      return "quiet";
-    case Kind::draining:
-      return "draining";
-  }
-  return "?";
+  return kind_names.at(static_cast<std::size_t>(kind));
 }
 
 std::string to_json(const Problem& problem) {
