@@ -141,16 +141,11 @@ void add_item_changes(const Routes& routes) {
         return change_json(
             list, verbs::write(query, [&] { return verbs::rerun_items(query, list, {item}); }));
       });
-  routes.router.on(endpoints::run_item, [routes](const http::HttpRequest& request,
-                                                 const http::HttpReplyPtr& reply) {
-    if (const std::string text = routes.control.status().format_conflict; !text.empty())
-      return reply->send(http::error_response(conflict, text));
-    try {
-      run_item(routes, request, reply);
-    } catch (const verbs::QueryError& refusal) {
-      reply->send(http::error_response(refusal.status(), refusal.what()));
-    }
-  });
+  routes.router.on(endpoints::run_item, refusing([routes](const http::HttpRequest& request,
+                                                          const http::HttpReplyPtr& reply) {
+                     refuse_in_conflict(routes);
+                     run_item(routes, request, reply);
+                   }));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Status API: commands for this host and for the fleet.
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,8 +13,8 @@ namespace w8y::api {
 namespace {
 
 /// Runs an item on this host, or on the host that the request names.
-void run_item(Control& control, FleetControl& fleet, const http::HttpRequest& request,
-              const http::HttpReplyPtr& reply) {
+void start_run(Control& control, FleetControl& fleet, const http::HttpRequest& request,
+               const http::HttpReplyPtr& reply) {
   const auto body = view::JsonFields::parse(request.body);
   const auto list = body ? body->bytes("list") : std::nullopt;
   const auto item = body ? body->bytes("item") : std::nullopt;
@@ -21,10 +22,10 @@ void run_item(Control& control, FleetControl& fleet, const http::HttpRequest& re
     reply->send(http::error_response(400, R"(the body must be {"list": "LIST", "item": "ITEM"})"));
     return;
   }
-  if (const auto host = request.query.find("host"); host != request.query.end()) {
+  if (auto host = request.parameter("host")) {
     FleetCommand order;
     order.kind = FleetCommandKind::run;
-    order.host = host->second;
+    order.host = std::move(*host);
     order.list = *list;
     order.item = *item;
     order.by = body->bytes("by").value_or(std::string());
@@ -36,21 +37,16 @@ void run_item(Control& control, FleetControl& fleet, const http::HttpRequest& re
                    [reply](const CommandResult& result) { reply->send(result_response(result)); });
 }
 
-std::optional<std::string> list_named(const http::HttpRequest& request) {
-  const auto found = request.query.find("list");
-  return found == request.query.end() ? std::nullopt : std::optional(found->second);
-}
-
 /// Returns the command for the fleet; nullopt if the request is for this host alone. `error`: why
 /// the request is invalid.
 std::optional<FleetCommand> order_to_fleet(const http::HttpRequest& request, std::string& error) {
-  const auto host = request.query.find("host");
-  const auto all = request.query.find("all");
-  if (host == request.query.end() && all == request.query.end()) return std::nullopt;
+  const auto host = request.parameter("host");
+  const auto all = request.parameter("all");
+  if (!host && !all) return std::nullopt;
   FleetCommand order;
-  if (host != request.query.end()) order.host = host->second;
-  const bool to_all = all != request.query.end() && all->second == "yes";
-  if (order.host.empty() != to_all) error = "exactly one of ?host=NAME and ?all=yes is required";
+  order.host = host.value_or("");
+  if (order.host.empty() != (all == "yes"))
+    error = "exactly one of ?host=NAME and ?all=yes is required";
   if (const auto body = view::JsonFields::parse(request.body))
     order.by = body->bytes("by").value_or(std::string());
   return order;
@@ -92,11 +88,9 @@ void show_fleet_runs(FleetControl& fleet, FleetCommandKind kind, const http::Htt
                      const http::HttpReplyPtr& reply) {
   FleetCommand order;
   order.kind = kind;
-  if (const auto host = request.query.find("host"); host != request.query.end())
-    order.host = host->second;
-  if (const auto run = request.query.find("run"); run != request.query.end())
-    order.run = run->second;
-  order.list = list_named(request);
+  order.host = request.parameter("host").value_or("");
+  order.run = request.parameter("run").value_or("");
+  order.list = request.parameter("list");
   fleet.send(std::move(order), [reply](const FleetCommandResult& outcome) {
     // The response names the hosts that did not reply, beside the runs of the others.
     if (!outcome.error.empty()) return reply->send(outcome_response(outcome));
@@ -107,14 +101,9 @@ void show_fleet_runs(FleetControl& fleet, FleetCommandKind kind, const http::Htt
 }  // namespace
 
 void add_fleet_queries(http::Router& router, FleetControl& fleet) {
-  router.on(endpoints::fleet_runs,
-            [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_fleet_runs(fleet, FleetCommandKind::runs, request, reply);
-            });
-  router.on(endpoints::fleet_logs,
-            [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_fleet_runs(fleet, FleetCommandKind::logs, request, reply);
-            });
+  for (const FleetCommandKind kind : {FleetCommandKind::runs, FleetCommandKind::logs})
+    router.on(kind == FleetCommandKind::runs ? endpoints::fleet_runs : endpoints::fleet_logs,
+              std::bind_front(show_fleet_runs, std::ref(fleet), kind));
   router.on(endpoints::run_logs,
             [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               fleet.follow(request.path.at(request.path.size() - 2), reply);
@@ -138,14 +127,8 @@ void add_commands(http::Router& router, Control& control, FleetControl& fleet) {
     if (send_to_fleet(fleet, FleetCommandKind::reload, request, reply)) return;
     control.reload([reply](const CommandResult& result) { reply->send(result_response(result)); });
   });
-  router.on(endpoints::cancel,
-            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              cancel(control, fleet, request, reply);
-            });
-  router.on(endpoints::start_run,
-            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              run_item(control, fleet, request, reply);
-            });
+  router.on(endpoints::cancel, std::bind_front(cancel, std::ref(control), std::ref(fleet)));
+  router.on(endpoints::start_run, std::bind_front(start_run, std::ref(control), std::ref(fleet)));
 }
 
 }  // namespace w8y::api

@@ -1,11 +1,13 @@
 #include "api/job_endpoint.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "api/endpoints.hpp"
 #include "api/parameters.hpp"
 #include "api/producer_write.hpp"
+#include "api/query_at.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/units.hpp"
@@ -21,13 +23,13 @@ constexpr Duration first_pause = std::chrono::milliseconds(10);
 constexpr Duration longest_pause = std::chrono::milliseconds(250);
 
 Duration wait_of(const http::HttpRequest& request) {
-  const auto found = request.query.find("wait");
-  if (found == request.query.end()) return Duration{0};
-  const auto wait = parse_duration(found->second);
+  const auto text = request.parameter("wait");
+  if (!text) return Duration{0};
+  const auto wait = parse_duration(*text);
   if (wait && *wait >= Duration{0} && *wait <= max_wait) return *wait;
   throw verbs::QueryError(
       bad_request,
-      "?wait= must be a duration of at most 60s, such as 30s, not " + escape_text(found->second));
+      "?wait= must be a duration of at most 60s, such as 30s, not " + escape_text(*text));
 }
 
 /// Reads a job, or its kept result.
@@ -76,19 +78,14 @@ std::string to_json(const std::string& feed, const std::string& id,
 }  // namespace
 
 void JobEndpoint::add_to(http::Router& router) {
-  router.on(endpoints::job, [this](const http::HttpRequest& request,
-                                   const http::HttpReplyPtr& reply) { query(request, reply); });
+  router.on(endpoints::job, refusing(std::bind_front(&JobEndpoint::query, this)));
 }
 
 void JobEndpoint::query(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-  try {
-    const Duration wait = wait_of(request);
-    if (wait > Duration{0} && !reply->hold_stream()) return;
-    show(std::make_shared<Wait>(
-        Wait{request.path[3], request.path[5], reply, loop_.now() + wait, first_pause, {}}));
-  } catch (const verbs::QueryError& refusal) {
-    reply->send(http::error_response(refusal.status(), refusal.what()));
-  }
+  const Duration wait = wait_of(request);
+  if (wait > Duration{0} && !reply->hold_stream()) return;
+  show(std::make_shared<Wait>(
+      Wait{request.path[3], request.path[5], reply, loop_.now() + wait, first_pause, {}}));
 }
 
 /// Reads the job, and responds if it has ended or the time is up. Otherwise the client waits.

@@ -24,8 +24,7 @@ constexpr std::array outcome_names{"succeeded", "failed",    "crashed",
 }  // namespace
 
 std::string text_of(const http::HttpRequest& request, const char* name) {
-  const auto found = request.query.find(name);
-  return found == request.query.end() ? std::string() : found->second;
+  return request.parameter(name).value_or("");
 }
 
 std::optional<std::string> list_of(const http::HttpRequest& request) {
@@ -34,31 +33,31 @@ std::optional<std::string> list_of(const http::HttpRequest& request) {
 }
 
 bool yes_of(const http::HttpRequest& request, const char* name) {
-  const auto found = request.query.find(name);
-  if (found != request.query.end() && found->second != "yes")
+  const auto value = request.parameter(name);
+  if (value && *value != "yes")
     throw QueryError(bad_request, "?" + std::string(name) + "= must be yes, or must be omitted");
-  return found != request.query.end();
+  return value.has_value();
 }
 
 std::optional<WallTime> since_of(const http::HttpRequest& request) {
-  const auto found = request.query.find("since");
-  if (found == request.query.end()) return std::nullopt;
-  const auto ago = parse_duration(found->second);
+  const auto text = request.parameter("since");
+  if (!text) return std::nullopt;
+  const auto ago = parse_duration(*text);
   if (!ago)
-    throw QueryError(bad_request, "?since= must be a duration, such as 1d or 2h, not " +
-                                      escape_text(found->second));
+    throw QueryError(bad_request,
+                     "?since= must be a duration, such as 1d or 2h, not " + escape_text(*text));
   return wall_time() - std::chrono::duration_cast<WallTime>(*ago);
 }
 
 verbs::PageRequest part_of(const http::HttpRequest& request) {
   verbs::PageRequest part;
-  if (const auto limit = request.query.find("limit"); limit != request.query.end()) {
-    const char* end = limit->second.data() + limit->second.size();
-    const auto [at, error] = std::from_chars(limit->second.data(), end, part.limit);
+  if (const auto limit = request.parameter("limit")) {
+    const char* end = limit->data() + limit->size();
+    const auto [at, error] = std::from_chars(limit->data(), end, part.limit);
     if (error != std::errc{} || at != end || part.limit == 0 || part.limit > max_wanted)
       throw QueryError(bad_request, "?limit= must be a number from 1 to " +
                                         std::to_string(max_wanted) + ", not " +
-                                        escape_text(limit->second));
+                                        escape_text(*limit));
   }
   part.after = text_of(request, "after");
   return part;
@@ -66,11 +65,11 @@ verbs::PageRequest part_of(const http::HttpRequest& request) {
 
 std::vector<std::string> outcomes_of(const http::HttpRequest& request) {
   std::vector<std::string> outcomes;
-  const auto found = request.query.find("outcome");
-  if (found == request.query.end()) return outcomes;
-  for (std::size_t at = 0; at <= found->second.size();) {
-    const std::size_t end = std::min(found->second.find(',', at), found->second.size());
-    outcomes.push_back(found->second.substr(at, end - at));
+  const auto text = request.parameter("outcome");
+  if (!text) return outcomes;
+  for (std::size_t at = 0; at <= text->size();) {
+    const std::size_t end = std::min(text->find(',', at), text->size());
+    outcomes.push_back(text->substr(at, end - at));
     at = end + 1;
     if (std::find(outcome_names.begin(), outcome_names.end(), outcomes.back()) !=
         outcome_names.end())

@@ -68,32 +68,28 @@ void check_once(const store::RecordedReply& reply) {
 }
 
 void write_at(const Routes& routes, const http::Endpoint& endpoint, Change change) {
-  routes.router.on(endpoint, [routes, &queries = routes.queries, change = std::move(change)](
-                                 const http::HttpRequest& request,
-                                 const http::HttpReplyPtr& reply) {
-    std::string by;
-    try {
-      refuse_in_conflict(routes);
-      check_key(request.idempotency_key);
-      by = by_of(request, routes);
-    } catch (const verbs::QueryError& refusal) {
-      return reply->send(http::error_response(refusal.status(), refusal.what()));
-    }
-    reply->set_last_response(
-        with_retry(http::error_response(unavailable, "w8yd is shutting down"), true));
-    const auto in_doubt = std::make_shared<std::atomic<bool>>(false);
-    queries.run(
-        [change, in_doubt, by = std::move(by),
-         kept = std::make_shared<const http::HttpRequest>(request)](verbs::QueryContext& query) {
-          query.in_doubt = in_doubt.get();
-          query.by = by;
-          return feed_response([&] { return change(query, *kept); });
-        },
-        [reply, in_doubt](http::HttpResponse response) {
-          reply->send(with_retry(std::move(response), *in_doubt));
-        },
-        reply->trusted());
-  });
+  routes.router.on(
+      endpoint, refusing([routes, change = std::move(change)](const http::HttpRequest& request,
+                                                              const http::HttpReplyPtr& reply) {
+        refuse_in_conflict(routes);
+        check_key(request.idempotency_key);
+        std::string by = by_of(request, routes);
+        reply->set_last_response(
+            with_retry(http::error_response(unavailable, "w8yd is shutting down"), true));
+        const auto in_doubt = std::make_shared<std::atomic<bool>>(false);
+        routes.queries.run(
+            [change, in_doubt, by = std::move(by),
+             kept =
+                 std::make_shared<const http::HttpRequest>(request)](verbs::QueryContext& query) {
+              query.in_doubt = in_doubt.get();
+              query.by = by;
+              return feed_response([&] { return change(query, *kept); });
+            },
+            [reply, in_doubt](http::HttpResponse response) {
+              reply->send(with_retry(std::move(response), *in_doubt));
+            },
+            reply->trusted());
+      }));
 }
 
 }  // namespace w8y::api

@@ -15,6 +15,9 @@ using Query = std::function<std::string(verbs::QueryContext&)>;
 using Question = std::function<Query(const http::HttpRequest&)>;
 /// Adds an endpoint. While a live host uses another format, an endpoint with POST refuses requests.
 void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question);
+/// Returns a handler that responds with an error for each verbs::QueryError of `handler`.
+http::Router::Handler refusing(http::Router::Handler handler);
+void send_refusal(const http::HttpReplyPtr& reply, const verbs::QueryError& refusal);
 /// Throws verbs::QueryError while a live host uses another format: this build must not change its
 /// lists, locks and jobs.
 void refuse_in_conflict(const Routes& routes);

@@ -40,24 +40,36 @@ void refuse_in_conflict(const Routes& routes) {
   if (!text.empty()) throw verbs::QueryError(conflict, text);
 }
 
+void send_refusal(const http::HttpReplyPtr& reply, const verbs::QueryError& refusal) {
+  reply->send(http::error_response(refusal.status(), refusal.what()));
+}
+
+http::Router::Handler refusing(http::Router::Handler handler) {
+  return [handler = std::move(handler)](const http::HttpRequest& request,
+                                        const http::HttpReplyPtr& reply) {
+    try {
+      handler(request, reply);
+    } catch (const verbs::QueryError& refusal) {
+      send_refusal(reply, refusal);
+    }
+  };
+}
+
 void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question) {
   const bool changes = endpoint.method != std::string_view("GET");
-  routes.router.on(endpoint, [routes, &queries = routes.queries, changes,
-                              question = std::move(question)](const http::HttpRequest& request,
-                                                              const http::HttpReplyPtr& reply) {
-    try {
-      if (changes) refuse_in_conflict(routes);
-      queries.run(
-          [query = question(request),
-           by = changes ? by_of(request, routes) : std::string()](QueryContext& context) {
-            context.by = by;
-            return json_response(200, query(context));
-          },
-          [reply](http::HttpResponse answer) { reply->send(std::move(answer)); }, reply->trusted());
-    } catch (const verbs::QueryError& refusal) {
-      reply->send(http::error_response(refusal.status(), refusal.what()));
-    }
-  });
+  routes.router.on(
+      endpoint, refusing([routes, changes, question = std::move(question)](
+                             const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+        if (changes) refuse_in_conflict(routes);
+        routes.queries.run(
+            [query = question(request),
+             by = changes ? by_of(request, routes) : std::string()](QueryContext& context) {
+              context.by = by;
+              return json_response(200, query(context));
+            },
+            [reply](http::HttpResponse answer) { reply->send(std::move(answer)); },
+            reply->trusted());
+      }));
 }
 
 void add_queries(const Routes& routes) {

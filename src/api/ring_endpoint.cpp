@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include "api/endpoints.hpp"
@@ -15,11 +16,11 @@ namespace {
 constexpr std::size_t max_rings = 16;
 
 std::size_t max_of(const http::HttpRequest& request, std::string& error) {
-  const auto found = request.query.find("most");
-  if (found == request.query.end()) return verbs::max_in_ring;
+  const auto text = request.parameter("most");
+  if (!text) return verbs::max_in_ring;
   std::size_t most = 0;
-  const char* end = found->second.data() + found->second.size();
-  const auto [at, failed] = std::from_chars(found->second.data(), end, most);
+  const char* end = text->data() + text->size();
+  const auto [at, failed] = std::from_chars(text->data(), end, most);
   if (failed != std::errc{} || at != end || most < 1 || most > verbs::max_in_ring)
     error = "?most= must be a number from 1 to " + std::to_string(verbs::max_in_ring);
   return most;
@@ -28,8 +29,7 @@ std::size_t max_of(const http::HttpRequest& request, std::string& error) {
 }  // namespace
 
 void RingEndpoint::add_to(http::Router& router) {
-  router.on(endpoints::ring, [this](const http::HttpRequest& request,
-                                    const http::HttpReplyPtr& reply) { query(request, reply); });
+  router.on(endpoints::ring, std::bind_front(&RingEndpoint::query, this));
 }
 
 void RingEndpoint::query(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/parameters.hpp"
+#include "api/query_at.hpp"
 
 namespace w8y::api {
 
@@ -14,17 +15,15 @@ namespace {
 constexpr std::size_t max_read = 50'000;
 
 using Found = std::function<void(const verbs::FoundRun&, const std::string& id)>;
-using Refused = std::function<void(const verbs::QueryError&)>;
 
 /// Searches this host, then all hosts, then the history. Stops at a run with exactly the given ID.
 class Finder : public std::enable_shared_from_this<Finder> {
  public:
-  Finder(const Routes& routes, const SoughtRun& run, Found found, Refused refused)
+  Finder(const Routes& routes, const SoughtRun& run, Found found)
       : routes_(routes),
         matches_(std::make_shared<verbs::RunMatches>(run.start, run.list)),
-        trusted_(run.trusted),
-        found_(std::move(found)),
-        refused_(std::move(refused)) {}
+        reply_(run.reply),
+        found_(std::move(found)) {}
 
   /// Returns the resource use of a run: of the first 8 runs only, since each one reads /proc.
   ResourceUse use_of(const RunStatus& run) {
@@ -74,36 +73,31 @@ class Finder : public std::enable_shared_from_this<Finder> {
         },
         [self = shared_from_this()](const http::HttpResponse& response) {
           if (response.status == 200) return self->reply_found();
-          self->refused_(verbs::QueryError(response.status, error_in(response)));
+          self->reply_->send(response);
         },
-        trusted_);
+        reply_->trusted());
   }
 
   void reply_found() {
     try {
       found_(matches_->only(), matches_->id());
     } catch (const verbs::QueryError& refusal) {
-      refused_(refusal);
+      send_refusal(reply_, refusal);
     }
   }
 
   const Routes routes_;
   /// Shared with the query, which may outlive this object.
   const std::shared_ptr<verbs::RunMatches> matches_;
-  const bool trusted_;
+  const http::HttpReplyPtr reply_;
   const Found found_;
-  const Refused refused_;
   unsigned used_ = 0;  ///< runs with their resource use
 };
 
 }  // namespace
 
-void find_run(const Routes& routes, const SoughtRun& run, Found found, Refused refused) {
-  try {
-    std::make_shared<Finder>(routes, run, std::move(found), refused)->search_here();
-  } catch (const verbs::QueryError& refusal) {
-    refused(refusal);
-  }
+void find_run(const Routes& routes, const SoughtRun& run, Found found) {
+  std::make_shared<Finder>(routes, run, std::move(found))->search_here();
 }
 
 }  // namespace w8y::api

@@ -13,13 +13,12 @@ namespace w8y::api {
 struct SoughtRun {
   std::string start;                ///< ID, or the start of an ID
   std::optional<std::string> list;  ///< list of the run; nullopt: any
-  bool trusted = false;             ///< http::HttpReply::trusted() of the client
+  http::HttpReplyPtr reply;         ///< of the request; refusals are sent to it
 };
 
-/// Finds a run. Calls one of the two functions once, on the loop: `found` with the run and its ID,
-/// or `refused` with the reason and an HTTP status.
+/// Finds a run. Calls `found` once, on the loop, with the run and its ID; otherwise sends the
+/// reason to the reply. Throws verbs::QueryError for an invalid start of an ID.
 void find_run(const Routes& routes, const SoughtRun& run,
-              std::function<void(const verbs::FoundRun&, const std::string& id)> found,
-              std::function<void(const verbs::QueryError&)> refused);
+              std::function<void(const verbs::FoundRun&, const std::string& id)> found);
 
 }  // namespace w8y::api

@@ -1,4 +1,5 @@
 // Endpoints of one run: show it, cancel it.
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -14,20 +15,15 @@ namespace w8y::api {
 
 namespace {
 
-http::HttpResponse refusal_response(const verbs::QueryError& refusal) {
-  return http::error_response(refusal.status(), refusal.what());
-}
-
 void show_run(const Routes& routes, const http::HttpRequest& request,
               const http::HttpReplyPtr& reply) {
-  find_run(
-      routes, {request.path[3], list_of(request), reply->trusted()},
-      [reply](const verbs::FoundRun& found, const std::string&) {
-        if (!found.finished) return reply->send(json_response(200, view::to_json(*found.active)));
-        reply->send(json_response(
-            200, R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
-      },
-      [reply](const verbs::QueryError& refusal) { reply->send(refusal_response(refusal)); });
+  find_run(routes, {request.path[3], list_of(request), reply},
+           [reply](const verbs::FoundRun& found, const std::string&) {
+             if (!found.finished)
+               return reply->send(json_response(200, view::to_json(*found.active)));
+             reply->send(json_response(
+                 200, R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
+           });
 }
 
 /// Settings of a cancellation.
@@ -78,35 +74,24 @@ Ending ending_of(const Routes& routes, const http::HttpRequest& request) {
 void cancel_run(const Routes& routes, const http::HttpRequest& request,
                 const http::HttpReplyPtr& reply) {
   const Ending ending = ending_of(routes, request);
-  find_run(
-      routes, {request.path[3], std::nullopt, reply->trusted()},
-      [routes, ending, reply](const verbs::FoundRun& found, const std::string& id) {
-        if (found.finished)
-          return reply->send(
-              http::error_response(conflict, "run " + escape(id) + " has ended on host " +
-                                                 escape_text(found.finished->host) + ": " +
-                                                 escape(found.finished->outcome)));
-        if (ending.quarantine) return quarantine_then_end(routes, *found.active, ending, reply);
-        end_run(routes, *found.active, ending, reply);
-      },
-      [reply](const verbs::QueryError& refusal) { reply->send(refusal_response(refusal)); });
+  find_run(routes, {request.path[3], std::nullopt, reply},
+           [routes, ending, reply](const verbs::FoundRun& found, const std::string& id) {
+             if (found.finished)
+               return reply->send(
+                   http::error_response(conflict, "run " + escape(id) + " has ended on host " +
+                                                      escape_text(found.finished->host) + ": " +
+                                                      escape(found.finished->outcome)));
+             if (ending.quarantine)
+               return quarantine_then_end(routes, *found.active, ending, reply);
+             end_run(routes, *found.active, ending, reply);
+           });
 }
 
 }  // namespace
 
 void add_run_routes(const Routes& routes) {
-  routes.router.on(endpoints::run,
-                   [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-                     show_run(routes, request, reply);
-                   });
-  routes.router.on(endpoints::cancel_run,
-                   [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-                     try {
-                       cancel_run(routes, request, reply);
-                     } catch (const verbs::QueryError& refusal) {
-                       reply->send(http::error_response(refusal.status(), refusal.what()));
-                     }
-                   });
+  routes.router.on(endpoints::run, refusing(std::bind_front(show_run, routes)));
+  routes.router.on(endpoints::cancel_run, refusing(std::bind_front(cancel_run, routes)));
 }
 
 }  // namespace w8y::api

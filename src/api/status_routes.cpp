@@ -1,5 +1,6 @@
 // Status API: state of this host, its lists, its config and its events.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -157,8 +158,7 @@ void send_lists(Control& control, FleetControl& fleet, const http::HttpReplyPtr&
 /// lists. With `lists=count`, shows all except the individual lists.
 void show_status(Control& control, FleetControl& fleet, const http::HttpRequest& request,
                  const http::HttpReplyPtr& reply) {
-  const auto found = request.query.find("lists");
-  const std::string lists = found == request.query.end() ? "" : found->second;
+  const std::string lists = request.parameter("lists").value_or("");
   if (!lists.empty() && lists != "no" && lists != "count")
     return reply->send(
         http::error_response(400, "?lists= must be no or count; omit it for all lists"));
@@ -194,9 +194,9 @@ http::HttpResponse list_response(const std::string& prefix, const std::string& h
   return json_response(200, view::to_json(prefix, totals, own ? &*own : nullptr, view::detail));
 }
 
-void show_list(Control& control, FleetControl& fleet, const std::string& prefix,
+void show_list(Control& control, FleetControl& fleet, const http::HttpRequest& request,
                const http::HttpReplyPtr& reply) {
-  control.refresh([&control, &fleet, reply, prefix] {
+  control.refresh([&control, &fleet, reply, prefix = request.path.back()] {
     fleet.lists(prefix, [&control, reply, prefix](FleetLists&& others) {
       const auto rest = std::make_shared<FleetLists>(std::move(others));
       control.count_items(
@@ -209,37 +209,28 @@ void show_list(Control& control, FleetControl& fleet, const std::string& prefix,
   });
 }
 
-void show_config(const Control& control, const http::HttpRequest& request, http::HttpReply& reply) {
-  const auto list = request.query.find("list");
-  const bool one = list != request.query.end();
-  const ConfigText text = control.config_text(one ? &list->second : nullptr);
-  if (one && text.lists.empty())
-    return reply.send(http::error_response(404, "there is no such list"));
-  reply.send(json_response(200, to_json(text)));
+void show_config(const Control& control, const http::HttpRequest& request,
+                 const http::HttpReplyPtr& reply) {
+  const auto list = request.parameter("list");
+  const ConfigText text = control.config_text(list ? &*list : nullptr);
+  if (list && text.lists.empty())
+    return reply->send(http::error_response(404, "there is no such list"));
+  reply->send(json_response(200, to_json(text)));
 }
 
 void compare_secrets(const Control& control, const http::HttpRequest& request,
-                     http::HttpReply& reply) {
+                     const http::HttpReplyPtr& reply) {
   const auto questions = read_secret_questions(request.body);
   if (!questions) {
-    reply.send(http::error_response(400,
-                                    R"(the body must be {"salt": "TEXT", "secrets": [)"
-                                    R"({"list": "LIST", "key": "KEY", "digest": "TEXT"}, …]})"));
+    reply->send(http::error_response(400,
+                                     R"(the body must be {"salt": "TEXT", "secrets": [)"
+                                     R"({"list": "LIST", "key": "KEY", "digest": "TEXT"}, …]})"));
     return;
   }
   std::vector<SecretAnswer> answers;
   for (const SecretQuestion& question : questions->secrets)
     answers.push_back(control.compare_secret(question, questions->salt));
-  reply.send(json_response(200, to_json(answers)));
-}
-
-EventFilter event_filter(const http::HttpRequest& request) {
-  const auto value = [&](const char* name) -> std::optional<std::string> {
-    const auto found = request.query.find(name);
-    if (found == request.query.end()) return std::nullopt;
-    return found->second;
-  };
-  return {value("list"), value("run")};
+  reply->send(json_response(200, to_json(answers)));
 }
 
 }  // namespace
@@ -255,31 +246,20 @@ void add_status_queries(http::Router& router, Control& control, FleetControl& fl
   };
   show(endpoints::health, health_response);
   show(endpoints::ready, ready_response);
-  router.on(endpoints::status,
-            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_status(control, fleet, request, reply);
-            });
+  router.on(endpoints::status, std::bind_front(show_status, std::ref(control), std::ref(fleet)));
   router.on(endpoints::lists,
             [&control, &fleet](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
               control.refresh([&control, &fleet, reply] {
                 send_lists(control, fleet, reply, false, Shown::all);
               });
             });
-  router.on(endpoints::list,
-            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_list(control, fleet, request.path.back(), reply);
-            });
-  router.on(endpoints::config,
-            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_config(control, request, *reply);
-            });
-  router.on(endpoints::compare_config,
-            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              compare_secrets(control, request, *reply);
-            });
+  router.on(endpoints::list, std::bind_front(show_list, std::ref(control), std::ref(fleet)));
+  router.on(endpoints::config, std::bind_front(show_config, std::cref(control)));
+  router.on(endpoints::compare_config, std::bind_front(compare_secrets, std::cref(control)));
   router.on(endpoints::events,
             [&events](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              events.subscribe(*reply, event_filter(request), request.last_event_id);
+              events.subscribe(*reply, {request.parameter("list"), request.parameter("run")},
+                               request.last_event_id);
             });
 }
 

@@ -33,6 +33,12 @@ struct HttpRequest {
   bool has_body = false;
   std::string accept_encoding;
   bool over_tcp = false;  ///< whether the request came over TCP, so that any user may have sent it
+
+  /// Returns the value of a parameter; nullopt if the request does not have it.
+  [[nodiscard]] std::optional<std::string> parameter(const std::string& name) const {
+    const auto found = query.find(name);
+    return found == query.end() ? std::nullopt : std::optional(found->second);
+  }
 };
 
 struct HttpResponse {

@@ -369,9 +369,8 @@ void add_live(http::Router& router, LiveHub& live) {
   router.on(api::endpoints::live,
             [&live](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               // A page that opens a new stream sends ?after=, because it cannot set Last-Event-ID.
-              const auto after = request.query.find("after");
-              const bool asks = request.last_event_id.empty() && after != request.query.end();
-              live.subscribe(*reply, asks ? after->second : request.last_event_id);
+              const std::string& last = request.last_event_id;
+              live.subscribe(*reply, last.empty() ? request.parameter("after").value_or("") : last);
             });
 }
 

@@ -1,5 +1,6 @@
 #include "page/page.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -122,10 +123,7 @@ class PlainLists {
 
 void show_page(api::Control& control, const http::HttpRequest& request,
                const http::HttpReplyPtr& reply) {
-  std::optional<std::string> after;
-  if (const auto found = request.query.find("after"); found != request.query.end())
-    after = found->second;
-  control.refresh([&control, reply, after] {
+  control.refresh([&control, reply, after = request.parameter("after")] {
     const auto lists = std::make_shared<PlainLists>(control.status(), after);
     control.each_list([lists](const ListStatus& list) { lists->add(list); },
                       [lists, reply] {
@@ -173,10 +171,7 @@ void show_file(const http::HttpRequest& request, const http::HttpReplyPtr& reply
 }  // namespace
 
 void add_page(http::Router& router, api::Control& control) {
-  router.on(api::endpoints::page,
-            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_page(control, request, reply);
-            });
+  router.on(api::endpoints::page, std::bind_front(show_page, std::ref(control)));
   router.on(api::endpoints::page_file, show_file);
 }
 
