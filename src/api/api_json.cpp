@@ -1,6 +1,5 @@
 #include "api/api_json.hpp"
 
-#include "core/json_object.hpp"
 #include "core/json_text.hpp"
 #include "view/field.hpp"
 #include "view/run_view.hpp"

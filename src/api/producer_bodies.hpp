@@ -1,8 +1,6 @@
 // Bodies of requests by which programs create work.
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Child processes of this host: how they are started, and how orphan processes are killed.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 

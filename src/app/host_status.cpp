@@ -1,9 +1,6 @@
 #include "app/host_status.hpp"
 
-#include <algorithm>
-
 #include "core/circular_settings.hpp"
-#include "core/escape.hpp"
 #include "core/gearman_settings.hpp"
 #include "core/schedule_settings.hpp"
 

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "app/host_status.hpp"
-
 namespace w8y::app {
 
 namespace {

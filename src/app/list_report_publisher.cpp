@@ -1,6 +1,5 @@
 #include "app/list_report_publisher.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 

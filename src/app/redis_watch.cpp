@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/units.hpp"
-#include "redis/server_info.hpp"
 
 namespace w8y::app {
 

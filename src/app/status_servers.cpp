@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "core/config.hpp"
 #include "core/status_address.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 
 #include "core/clock.hpp"
 #include "core/events.hpp"

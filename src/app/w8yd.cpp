@@ -3,7 +3,6 @@
 #include <malloc.h>
 #include <signal.h>
 
-#include <cstdio>
 #include <iostream>
 #include <optional>
 #include <string>

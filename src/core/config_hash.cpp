@@ -1,8 +1,6 @@
 // Hash of a config, to detect differences between hosts.
-#include <array>
 #include <cinttypes>
 #include <cstdio>
-#include <utility>
 
 #include "core/config_keys.hpp"
 #include "core/list_config.hpp"

@@ -10,8 +10,6 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <system_error>
 
 #include "core/config.hpp"

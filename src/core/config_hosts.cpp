@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "core/pattern.hpp"
 #include "core/text.hpp"

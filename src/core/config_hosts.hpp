@@ -1,7 +1,6 @@
 // [hosts."PATTERN"]: settings that differ on some hosts of a fleet that shares one config file.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>

@@ -2,8 +2,6 @@
 // valid values.
 #pragma once
 
-#include <cmath>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>

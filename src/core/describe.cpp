@@ -1,5 +1,4 @@
 // Settings as text that may be shown, key by key, and the secrets that it hides.
-#include <algorithm>
 
 #include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"

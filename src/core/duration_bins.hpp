@@ -1,7 +1,6 @@
 // Histogram of durations, for percentiles.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

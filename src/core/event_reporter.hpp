@@ -1,7 +1,6 @@
 // Reports the notifications of a host's lists as events.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <unordered_set>

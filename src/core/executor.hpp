@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "core/caps.hpp"
 #include "core/item.hpp"

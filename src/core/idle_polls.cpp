@@ -1,7 +1,6 @@
 #include "core/idle_polls.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace w8y {
 

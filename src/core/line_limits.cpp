@@ -1,7 +1,6 @@
 #include "core/line_limits.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace w8y {
 

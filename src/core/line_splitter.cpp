@@ -1,7 +1,5 @@
 #include "core/line_splitter.hpp"
 
-#include <algorithm>
-
 namespace w8y {
 
 void LineSplitter::feed(std::string_view bytes, const Sink& sink) {

@@ -1,7 +1,6 @@
 // The JSON lines of an executor's standard output (w8y-executor(7)).
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 // The pause of a list, as stored in `P:paused`. The form of the value is readable for people.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 

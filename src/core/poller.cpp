@@ -1,7 +1,6 @@
 #include "core/poller.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 
 namespace w8y {

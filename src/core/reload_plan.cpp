@@ -1,6 +1,5 @@
 #include "core/reload_plan.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include "core/escape.hpp"

@@ -1,8 +1,5 @@
 #include "core/run_id.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace w8y {
 
 RunId RunIds::next(WallTime now) {

@@ -7,7 +7,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/ended_run.hpp"

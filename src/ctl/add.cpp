@@ -5,7 +5,6 @@
 
 #include "core/base64.hpp"
 #include "core/escape.hpp"
-#include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"

@@ -1,6 +1,5 @@
 // Subcommands for items of feeds and sorted feeds: publish, edit, move, retract.
 #include <array>
-#include <iostream>
 #include <optional>
 
 #include "core/escape.hpp"

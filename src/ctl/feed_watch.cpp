@@ -1,6 +1,5 @@
 // Prints events of a feed, from the channels of the contract.
 #include <iostream>
-#include <string_view>
 
 #include "core/escape.hpp"
 #include "ctl/commands.hpp"

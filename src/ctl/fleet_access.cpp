@@ -1,7 +1,6 @@
 #include "ctl/fleet_access.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iostream>
 #include <iterator>
 #include <utility>

@@ -1,7 +1,6 @@
 // Client of the status API of this host's w8yd.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 

@@ -1,7 +1,6 @@
 // Lists the items of a list with their states; of a schedule, its jobs.
 #include "operator/items.hpp"
 
-#include <algorithm>
 #include <iostream>
 
 #include "core/escape.hpp"

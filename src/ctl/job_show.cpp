@@ -1,11 +1,9 @@
 // Subcommands for one job of a feed: show it, and wait for its result.
-#include <algorithm>
 #include <iostream>
 #include <optional>
 
 #include "core/escape.hpp"
 #include "core/json_text.hpp"
-#include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/feed_common.hpp"
 #include "ctl/table.hpp"

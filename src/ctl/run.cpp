@@ -1,6 +1,5 @@
 // Runs an item now, despite its delay, on a host with a free slot; or makes it the next item.
 #include <algorithm>
-#include <iostream>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Shows runs, failures, durations and cycle times of a list or the fleet over time.
 #include "operator/statistics.hpp"
 
-#include <array>
 #include <optional>
 
 #include "core/escape.hpp"

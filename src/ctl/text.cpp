@@ -1,7 +1,6 @@
 #include "ctl/text.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <iostream>

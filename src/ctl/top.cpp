@@ -3,7 +3,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -12,7 +11,6 @@
 #include <utility>
 
 #include "api/endpoints.hpp"
-#include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"

@@ -1,6 +1,5 @@
 #include "ctl/values.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <ctime>
 

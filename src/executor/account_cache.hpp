@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 
 #include "core/clock.hpp"
 #include "core/list_config.hpp"

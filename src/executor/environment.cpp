@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 #include "executor/placeholders.hpp"
 #include "process/env_file.hpp"

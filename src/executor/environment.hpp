@@ -1,8 +1,6 @@
 // Environment of a child (w8y-executor(7), ENVIRONMENT).
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

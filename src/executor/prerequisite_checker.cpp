@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
-#include <list>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "core/units.hpp"
 #include "loop/loop.hpp"
 #include "process/fd.hpp"
 #include "process/signals_blocked.hpp"

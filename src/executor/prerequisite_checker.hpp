@@ -5,7 +5,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/caps.hpp"

@@ -1,7 +1,6 @@
 // One run of a program for one item, from the claim to its end.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

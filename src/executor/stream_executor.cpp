@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "core/stream_lines.hpp"
 #include "executor/retiring_streams.hpp"

@@ -1,6 +1,5 @@
 #include "executor/stream_process.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "core/escape.hpp"
 #include "core/status_address.hpp"

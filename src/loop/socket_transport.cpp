@@ -4,7 +4,6 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>

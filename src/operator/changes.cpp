@@ -11,7 +11,6 @@
 #include "operator/key_names.hpp"
 #include "operator/key_prefixes.hpp"
 #include "operator/lists.hpp"
-#include "operator/query_context.hpp"
 #include "operator/schedule_changes.hpp"
 #include "operator/stored.hpp"
 #include "store/circular/item_changes.hpp"

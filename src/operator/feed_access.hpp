@@ -1,7 +1,6 @@
 // Common parts of the operations on one feed: existence, kind and contents.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>

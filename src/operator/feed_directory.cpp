@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/escape.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::verbs {

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "core/number.hpp"
 #include "operator/cursor.hpp"
-#include "operator/query_context.hpp"
 #include "store/circular/keys.hpp"
 #include "store/fleet/reader.hpp"
 #include "view/fleet_problems.hpp"

@@ -1,7 +1,6 @@
 #include "operator/known_lists.hpp"
 
 #include "core/circular_settings.hpp"
-#include "core/schedule_settings.hpp"
 
 namespace w8y::verbs {
 

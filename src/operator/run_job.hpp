@@ -5,7 +5,6 @@
 
 #include "operator/feed_access.hpp"
 #include "operator/query_context.hpp"
-#include "redis/sync.hpp"
 
 namespace w8y::verbs {
 

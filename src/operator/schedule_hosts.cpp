@@ -1,7 +1,6 @@
 #include "operator/schedule_hosts.hpp"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "operator/fleet.hpp"

@@ -11,7 +11,6 @@
 #include "operator/key_pages.hpp"
 #include "operator/lists.hpp"
 #include "operator/stored.hpp"
-#include "schedule/schedule.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/thoonk/keys.hpp"
 

@@ -1,9 +1,7 @@
 #include "operator/why_jobs.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include "core/job_code.hpp"
 #include "core/number.hpp"
 #include "operator/schedule_jobs.hpp"
 #include "operator/stored.hpp"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "core/trusted_path.hpp"
 #include "ops/log_format.hpp"

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
-#include <utility>
 
 #include "core/trusted_path.hpp"
 

@@ -4,6 +4,7 @@
 #include <systemd/sd-daemon.h>
 #endif
 
+#include <cstdint>
 #include <ctime>
 #include <string>
 

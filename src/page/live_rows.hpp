@@ -5,7 +5,6 @@
 #include <deque>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 

@@ -10,7 +10,6 @@
 #include <charconv>
 #include <filesystem>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 
 #include "process/fd.hpp"

@@ -11,7 +11,6 @@
 #include <new>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "loop/loop.hpp"
 #include "process/error_text.hpp"

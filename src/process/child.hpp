@@ -2,7 +2,6 @@
 // output and standard error are at end of file.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>

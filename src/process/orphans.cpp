@@ -7,11 +7,8 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <chrono>
 #include <cstring>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "loop/background.hpp"
 #include "loop/loop.hpp"

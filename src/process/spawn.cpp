@@ -13,7 +13,6 @@
 #include <array>
 #include <cerrno>
 #include <new>
-#include <system_error>
 
 #include "process/env_file.hpp"
 #include "process/fd.hpp"

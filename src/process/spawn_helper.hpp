@@ -2,9 +2,6 @@
 // current request, and waits for no child.
 #pragma once
 
-#include <string>
-#include <vector>
-
 namespace w8y::process {
 
 /// Argument with which a program is called as its own helper. Its main() checks for it first, and

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "process/error_text.hpp"

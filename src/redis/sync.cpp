@@ -1,8 +1,5 @@
 #include "redis/sync.hpp"
 
-#include <memory>
-#include <utility>
-
 #include "loop/loop.hpp"
 
 namespace w8y::redis {

@@ -2,7 +2,6 @@
 // the bytes.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "core/timers.hpp"

@@ -5,7 +5,6 @@
 #include <libical/ical.h>
 
 #include <stdexcept>
-#include <string>
 
 namespace w8y::schedule {
 

@@ -1,7 +1,5 @@
 #include "schedule/read_time.hpp"
 
-#include <optional>
-
 #include "core/text.hpp"
 
 namespace w8y::schedule {

@@ -1,5 +1,4 @@
 // Files of the zone database: TZif, RFC 8536.
-#include <cstring>
 
 #include "schedule/zone.hpp"
 

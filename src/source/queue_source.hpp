@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 #include "core/clock.hpp"
 #include "core/idle_polls.hpp"

@@ -2,11 +2,9 @@
 // surfaces. w8yd and w8yctl write and read JSON by these rows.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -2,7 +2,6 @@
 // that no host serves.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>

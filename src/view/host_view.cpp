@@ -1,6 +1,5 @@
 #include "view/host_view.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "view/list_view.hpp"

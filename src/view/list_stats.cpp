@@ -5,8 +5,6 @@
 #include <cmath>
 #include <ratio>
 #include <set>
-#include <string_view>
-#include <utility>
 
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "core/escape.hpp"
 #include "view/fleet.hpp"

@@ -1,9 +1,5 @@
 #include "view/run_record.hpp"
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "core/json_text.hpp"
 #include "core/number.hpp"
 #include "view/run_view.hpp"

@@ -1,6 +1,5 @@
 // Explains why a list does not run, or what limits it.
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "source/circular/source.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 

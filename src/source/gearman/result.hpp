@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "core/ended_run.hpp"
 #include "core/source.hpp"

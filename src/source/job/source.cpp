@@ -1,7 +1,5 @@
 #include "source/job/source.hpp"
 
-#include <utility>
-
 #include "source/job/disposition.hpp"
 
 namespace w8y::source {
