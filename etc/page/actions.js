@@ -222,7 +222,8 @@ export class Chosen {
 
 // ---- new work
 
-async function put(where, name, key, body, keys) {
+async function put(where, name, work, keys) {
+  const body = {...work, by: operator() || 'the page'};
   const mark = JSON.stringify(body);
   // A repetition after a lost response does not add twice.
   keys[mark] ||= `page-${Date.now()}-${String(Math.random()).slice(2)}`;
@@ -242,7 +243,7 @@ function linesOf(text, what) {
 
 export function addItems(key, name, then) {
   return {word: 'Add items', fields: ['items', 'again'], then, what: `Adds items to the end of ${plain(name, 80)}.`,
-    send: ({items, again}, report, keys) => put(path('lists', key, 'items'), 'items', 'item', {items: linesOf(items, 'item'), ...(again && {allow_duplicates: true})}, keys)};
+    send: ({items, again}, report, keys) => put(path('lists', key, 'items'), 'items', {items: linesOf(items, 'item'), ...(again && {allow_duplicates: true})}, keys)};
 }
 
 export function putJobs(key, name, then) {
@@ -250,6 +251,6 @@ export function putJobs(key, name, then) {
     send: ({payloads, id, high}, report, keys) => {
       const lines = linesOf(payloads, 'payload');
       if (id && lines.length > 1) throw new Error('An ID is for one job. Enter one payload, or no ID.');
-      return put(path('feeds', key, 'jobs'), 'jobs', 'id', {jobs: lines.map((payload) => ({payload, ...(id && {id}), ...(high && {high})}))}, keys);
+      return put(path('feeds', key, 'jobs'), 'jobs', {jobs: lines.map((payload) => ({payload, ...(id && {id}), ...(high && {high})}))}, keys);
     }};
 }

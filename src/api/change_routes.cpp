@@ -64,22 +64,41 @@ std::string change_errors(const Routes& routes, verbs::GroupChange change, Query
   return json.finish();
 }
 
-/// Starts a run on this host, and then records the operator.
+struct ItemToRun {
+  std::string list;
+  Item item;
+  std::string by;
+};
+
+/// Starts a run on this host, or on the host that the request names, and then records the operator.
 void run_item(const Routes& routes, const http::HttpRequest& request,
-              const http::HttpReplyPtr& reply) {
-  const auto started = [routes, reply, list = request.path[3], item = request.path[5],
-                        by = by_of(request, routes)](const CommandResult& result) {
-    if (result.kind != CommandResult::Kind::done) return reply->send(result_response(result));
-    routes.queries.run(
-        [list, item, by](QueryContext& query) {
-          query.by = by;
-          verbs::record_change(query, list, "started", item);
+              const http::HttpReplyPtr& reply, const ItemToRun& wanted) {
+  refuse_in_conflict(routes);
+  const auto respond = [&queries = routes.queries, reply,
+                        wanted](const http::HttpResponse& response) {
+    if (response.status != 200) return reply->send(response);
+    queries.run(
+        [wanted](QueryContext& query) {
+          query.by = wanted.by;
+          verbs::record_changes(query, wanted.list, "started", {wanted.item});
           return http::HttpResponse{};
         },
-        [reply, result](const http::HttpResponse&) { reply->send(result_response(result)); },
-        reply->trusted());
+        [reply, response](const http::HttpResponse&) { reply->send(response); }, reply->trusted());
   };
-  routes.control.run_item(request.path[3], request.path[5], started);
+  auto host = request.parameter("host");
+  if (!host)
+    return routes.control.run_item(
+        wanted.list, wanted.item,
+        [respond](const CommandResult& result) { respond(result_response(result)); });
+  FleetCommand order;
+  order.kind = FleetCommandKind::run;
+  order.host = std::move(*host);
+  order.list = wanted.list;
+  order.item = wanted.item;
+  order.by = wanted.by;
+  routes.fleet.send(std::move(order), [respond](const FleetCommandResult& outcome) {
+    respond(outcome_response(outcome));
+  });
 }
 
 void add_list_changes(const Routes& routes) {
@@ -141,11 +160,23 @@ void add_item_changes(const Routes& routes) {
         return change_json(
             list, verbs::write(query, [&] { return verbs::rerun_items(query, list, {item}); }));
       });
-  routes.router.on(endpoints::run_item, refusing([routes](const http::HttpRequest& request,
+  const auto run_at = [&routes](const http::Endpoint& endpoint, auto item_of) {
+    routes.router.on(endpoint, refusing([routes, item_of](const http::HttpRequest& request,
                                                           const http::HttpReplyPtr& reply) {
-                     refuse_in_conflict(routes);
-                     run_item(routes, request, reply);
-                   }));
+                       run_item(routes, request, reply, item_of(request));
+                     }));
+  };
+  run_at(endpoints::run_item, [routes](const http::HttpRequest& request) {
+    return ItemToRun{request.path[3], request.path[5], by_of(request, routes)};
+  });
+  run_at(endpoints::start_run, [routes](const http::HttpRequest& request) {
+    const auto body = view::JsonFields::parse(request.body);
+    const auto list = body ? body->bytes("list") : std::nullopt;
+    const auto item = body ? body->bytes("item") : std::nullopt;
+    if (!list || !item)
+      throw verbs::QueryError(bad_request, R"(the body must be {"list": "LIST", "item": "ITEM"})");
+    return ItemToRun{*list, *item, by_in(*body, routes)};
+  });
 }
 
 }  // namespace

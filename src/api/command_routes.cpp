@@ -12,31 +12,6 @@ namespace w8y::api {
 
 namespace {
 
-/// Runs an item on this host, or on the host that the request names.
-void start_run(Control& control, FleetControl& fleet, const http::HttpRequest& request,
-               const http::HttpReplyPtr& reply) {
-  const auto body = view::JsonFields::parse(request.body);
-  const auto list = body ? body->bytes("list") : std::nullopt;
-  const auto item = body ? body->bytes("item") : std::nullopt;
-  if (!list || !item) {
-    reply->send(http::error_response(400, R"(the body must be {"list": "LIST", "item": "ITEM"})"));
-    return;
-  }
-  if (auto host = request.parameter("host")) {
-    FleetCommand order;
-    order.kind = FleetCommandKind::run;
-    order.host = std::move(*host);
-    order.list = *list;
-    order.item = *item;
-    order.by = body->bytes("by").value_or(std::string());
-    return fleet.send(std::move(order), [reply](const FleetCommandResult& outcome) {
-      reply->send(outcome_response(outcome));
-    });
-  }
-  control.run_item(*list, *item,
-                   [reply](const CommandResult& result) { reply->send(result_response(result)); });
-}
-
 /// Returns the command for the fleet; nullopt if the request is for this host alone. `error`: why
 /// the request is invalid.
 std::optional<FleetCommand> order_to_fleet(const http::HttpRequest& request, std::string& error) {
@@ -128,7 +103,6 @@ void add_commands(http::Router& router, Control& control, FleetControl& fleet) {
     control.reload([reply](const CommandResult& result) { reply->send(result_response(result)); });
   });
   router.on(endpoints::cancel, std::bind_front(cancel, std::ref(control), std::ref(fleet)));
-  router.on(endpoints::start_run, std::bind_front(start_run, std::ref(control), std::ref(fleet)));
 }
 
 }  // namespace w8y::api

@@ -16,7 +16,6 @@ namespace w8y::api {
 ///   POST /api/v1/quiet  /api/v1/resume  /api/v1/drain  /api/v1/reload
 ///   POST /api/v1/cancel  {"run": ID}
 ///        each also with ?host=HOST or ?all=yes, for other hosts of the fleet
-///   POST /api/v1/run     {"list": PREFIX, "item": ITEM}, each also as NAME_base64
 /// An error is {"error": text}; config errors of a reload are in "lines". `control`, `fleet` and
 /// `events` must outlive the router.
 void add_api(http::Router& router, Control& control, FleetControl& fleet, EventHub& events);

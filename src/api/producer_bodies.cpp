@@ -116,13 +116,13 @@ JsonFields fields_of(const std::string& body, const std::vector<std::string>& kn
 }  // namespace
 
 ItemsToAdd read_items_to_add(const std::string& body) {
-  const JsonFields fields = fields_of(body, {"items", "allow_duplicates", "create"});
+  const JsonFields fields = fields_of(body, {"items", "allow_duplicates", "create", "by"});
   return {entries_of<Item>(fields, "items", 1000, item_of), flag_in(fields, "allow_duplicates"),
-          flag_in(fields, "create")};
+          flag_in(fields, "create"), text_in(fields, "by")};
 }
 
 JobsToPut read_jobs_to_put(const std::string& body) {
-  const JsonFields fields = fields_of(body, {"jobs", "create"});
+  const JsonFields fields = fields_of(body, {"jobs", "create", "by"});
   verbs::RandomIds ids;
   const auto read = [&ids](const JsonFields::Element& element,
                            std::string& error) -> std::optional<verbs::NewJob> {
@@ -133,7 +133,7 @@ JobsToPut read_jobs_to_put(const std::string& body) {
     return job;
   };
   return {entries_of<verbs::NewJob>(fields, "jobs", verbs::max_put, read),
-          flag_in(fields, "create")};
+          flag_in(fields, "create"), text_in(fields, "by")};
 }
 
 ScheduleBody read_schedule_to_set(const std::string& body) {

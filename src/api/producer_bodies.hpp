@@ -22,10 +22,12 @@ struct ItemsToAdd {
   Entries<Item> items;
   bool allow_duplicates = false;
   bool create = false;
+  std::string by;  ///< operator; empty: a program, whose changes are not recorded
 };
 struct JobsToPut {
   Entries<verbs::NewJob> jobs;
   bool create = false;
+  std::string by;  ///< as in ItemsToAdd
 };
 struct ScheduleBody {
   verbs::ScheduleToSet schedule;

@@ -44,6 +44,7 @@ std::string add_items(QueryContext& query, const http::HttpRequest& request) {
   const std::string& list = request.path[3];
   ItemsToAdd wanted = read_items_to_add(request.body);
   if (!wanted.create) check_exists(query, list);
+  query.by = wanted.by;
   const store::RecordedReply reply =
       verbs::add_items(query, list, wanted.items.valid, wanted.allow_duplicates, once(request));
   check_once(reply);
@@ -99,7 +100,7 @@ std::string put_jobs(QueryContext& query, const http::HttpRequest& request) {
   verbs::PutTerms terms{wanted.create || verbs::is_feed_of_config(query, feed), once(request)};
   terms.request.data = NewIds::of(jobs);
   const store::RecordedReply reply = verbs::write(query, [&] {
-    return verbs::JobFeed({query.redis, query.cluster()}, feed).put(jobs, terms);
+    return verbs::JobFeed({query.redis, query.cluster(), wanted.by}, feed).put(jobs, terms);
   });
   check_once(reply);
   if (reply.state == store::RecordedReply::State::again) NewIds::put(reply.data, jobs);

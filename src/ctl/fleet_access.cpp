@@ -44,7 +44,6 @@ FleetAccess::FleetAccess(const Options& options, Context& context)
 
 FleetAccess::~FleetAccess() = default;
 
-/// Returns whether to use w8yd, which has the permissions and the name of the fleet.
 bool FleetAccess::uses_w8yd() {
   if (std::exchange(decided_, true)) return uses_w8yd_;
   uses_w8yd_ = !options_.only_redis() && options_.fleet.empty() &&

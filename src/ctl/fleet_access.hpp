@@ -46,6 +46,9 @@ class FleetAccess {
   [[nodiscard]] std::unique_ptr<verbs::LogFollower> follow(verbs::LogFollower::Filter wish,
                                                            verbs::LogFollower::Handler& handler);
 
+  /// Returns whether w8yd sends the commands, which has the permissions and the name of the fleet.
+  [[nodiscard]] bool uses_w8yd();
+
  private:
   [[nodiscard]] FleetView read(verbs::FleetWish wish);
   /// Reads a part of the hosts, and sets the cursor of `wish` to the next part; empty: it was the
@@ -53,7 +56,6 @@ class FleetAccess {
   [[nodiscard]] FleetView next_part(verbs::FleetWish& wish);
   template <class Read>
   auto query(const Read& read);
-  [[nodiscard]] bool uses_w8yd();
   FleetCommandResult send_by_w8yd(const FleetCommand& order);
   verbs::FleetChannel& channel();
 

@@ -92,7 +92,8 @@ class RunItem final : public Command {
       if (const auto why = request(options, fleet, runner)) {
         others.push_back(escape_text(runner.host) + ": " + *why);
       } else {
-        verbs::record_change(query, prefix_, "started", item_.items.front());
+        if (!fleet.uses_w8yd())  // which records the operator
+          verbs::record_changes(query, prefix_, "started", {item_.items.front()});
         return done;
       }
     others.push_back("to make it the next to be claimed: w8yctl run --next " +

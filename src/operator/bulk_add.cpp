@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "operator/item_changes.hpp"
 #include "operator/lists.hpp"
 #include "store/circular/item_changes.hpp"
 #include "store/circular/list_part.hpp"
@@ -21,7 +22,11 @@ constexpr std::size_t bytes_of_batch = std::size_t{4} << 20;
 }  // namespace
 
 BulkAdd::BulkAdd(QueryContext& query, const std::string& list, bool again)
-    : client_(query.redis), keys_(item_keys(query, list)), again_(again) {
+    : query_(query),
+      client_(query.redis),
+      list_(list),
+      keys_(item_keys(query, list)),
+      again_(again) {
   if (!again_) read_list();
 }
 
@@ -115,6 +120,7 @@ void BulkAdd::push() {
     if (commands[i].front() == "RPUSH") added_ += commands[i].size() - 2;
   }
   reported_ = true;
+  record_changes(query_, list_, "added", batch_);
   batch_.clear();
 }
 

@@ -35,7 +35,9 @@ class BulkAdd {
   void forget_past();
   void push();
 
+  QueryContext& query_;
   redis::SyncClient& client_;
+  const std::string list_;
   const store::CircularKeys keys_;
   bool again_;
   std::unordered_set<Item> known_;       ///< short items that are in the list or were added

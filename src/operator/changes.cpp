@@ -234,10 +234,12 @@ store::RecordedReply add_items(QueryContext& query, const std::string& list,
                                const std::vector<Item>& items, bool again,
                                const RequestOnce& request) {
   const store::CircularKeys keys = item_keys(query, list);
-  return write(query, [&] {
+  const store::RecordedReply reply = write(query, [&] {
     return store::ItemChanges(query.redis, keys)
         .add(items, again, record_of(request, keys.request_prefix));
   });
+  record_added(query.redis, key_names(query, list).start(), query.by, items, reply);
+  return reply;
 }
 
 std::vector<ChangedItem> remove_items(QueryContext& query, const std::string& list,

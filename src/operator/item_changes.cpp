@@ -45,11 +45,23 @@ void record_changes(redis::SyncClient& client, const std::string& key_prefix,
   }
 }
 
-void record_change(QueryContext& query, const std::string& list, const char* change,
-                   const Item& item) {
+void record_changes(QueryContext& query, const std::string& list, const char* change,
+                    const std::vector<Item>& items) {
   if (query.by.empty()) return;
   record_changes(query.redis, key_names(query, list).start(), {change, query.by, {}, {}},
-                 {DisplayItem(item)});
+                 {items.begin(), items.end()});
+}
+
+void record_added(redis::SyncClient& client, const std::string& key_prefix, const std::string& by,
+                  const std::vector<Item>& items, const store::RecordedReply& reply) {
+  if (reply.state != store::RecordedReply::State::written) return;
+  std::vector<DisplayItem> added, rerun;
+  for (std::size_t i = 0; i < std::min(items.size(), reply.results.size()); ++i) {
+    if (reply.results[i] == '1') added.emplace_back(items[i]);
+    if (reply.results[i] == '2' || reply.results[i] == '3') rerun.emplace_back(items[i]);
+  }
+  record_changes(client, key_prefix, {"added", by, {}, {}}, added);
+  record_changes(client, key_prefix, {"rerun", by, {}, {}}, rerun);
 }
 
 std::vector<view::ItemChange> read_changes(redis::SyncClient& client, const KeyNames& list,

@@ -132,7 +132,7 @@ store::RecordedReply JobFeed::put(const std::vector<NewJob>& jobs, const PutTerm
   const store::RequestRecord record = record_of(terms.request, keys().request_prefix);
   redis::Command arguments = {keys().feed, instance,    keys().keep, keys().result_prefix,
                               record.key,  record.hash, record.data};
-  std::vector<std::string> times, hows;
+  std::vector<std::string> ids, times, hows;
   times.reserve(jobs.size());
   hows.reserve(jobs.size());
   for (const NewJob& job : jobs) {
@@ -143,8 +143,12 @@ store::RecordedReply JobFeed::put(const std::vector<NewJob>& jobs, const PutTerm
     hows.push_back(std::string(job.high ? "h" : "") + (job.is_new ? "n" : "") +
                    (job.rerun ? "r" : ""));
     arguments.insert(arguments.end(), {job.id, job.payload, hows.back(), times.back()});
+    ids.push_back(job.id);
   }
-  return store::read_recorded(run(scripts::job_put, keys_of_put(), arguments));
+  store::RecordedReply reply =
+      store::read_recorded(run(scripts::job_put, keys_of_put(), arguments));
+  record_added(client(), KeyNames(keys().feed).start(), by(), ids, reply);
+  return reply;
 }
 
 void JobFeed::put(const std::vector<FeedItem>& items, bool high) {
@@ -160,6 +164,9 @@ void JobFeed::put(const std::vector<FeedItem>& items, bool high) {
     first += count;
   }
   run_all(scripts::job_put, std::move(calls));
+  std::vector<DisplayItem> jobs;
+  for (const FeedItem& item : items) jobs.emplace_back(item.first);
+  record_changes(client(), KeyNames(keys().feed).start(), {"added", by(), {}, {}}, jobs);
 }
 
 std::optional<FeedJobState> JobFeed::state(const std::string& id) {

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "api/host_routes.hpp"
+#include "api/routes.hpp"
 #include "api/secret_json.hpp"
 #include "http/client.hpp"
 #include "http/server.hpp"
 #include "ops_support.hpp"
+#include "redis/url.hpp"
 
 // Declares the namespaces of the using-directives below, because a test may include headers of only
 // some of them.
@@ -131,6 +133,7 @@ struct ApiFixture {
     control.text.redis["url"] = "redis://localhost";
     control.text.lists["work"]["concurrency"] = "4";
     add_api(router, control, fleet, events);
+    add_changes({router, queries, control, fleet});
   }
 
   /// Runs `work` with a client while the server serves.
@@ -147,6 +150,13 @@ struct ApiFixture {
   FakeControl control;
   FakeFleet fleet;
   EventHub events{loop, "alpha-1"};
+  QueryRunner queries{loop,
+                      {[] {
+                         redis::ClientOptions options;
+                         options.url = redis::parse_url("unix:///nonexistent");
+                         return options;
+                       },
+                       [] { return std::make_shared<const Config>(); }}};
   Router router;
   HttpServer server{loop, path(), router};
 };

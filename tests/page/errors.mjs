@@ -65,6 +65,8 @@ async function bulkCase(at) {
   await dialog.getByLabel('Items, one on each line').fill('two\nthree\none\n');
   await dialog.getByRole('button', {name: 'Add items'}).click();
   await viewer.reads(dialog, /2 added; 1 there already/);
+  const added = await redis.ask('LRANGE', 'work:changes', '0', '-1');
+  assert.deepEqual(added.map((text) => JSON.parse(text)).map(({change, item, by}) => [change, item, by]), [['added', 'three', 'the page'], ['added', 'two', 'the page']]);
   await dialog.getByRole('button', {name: 'Close'}).click();
   const items = page.getByRole('region', {name: 'Items', exact: true});
   for (const name of ['two', 'three']) await items.getByRole('checkbox', {name: `Choose ${name}`}).check();
@@ -109,7 +111,7 @@ command = ["true"]
   const shown = await agenda.locator('time').evaluateAll((all) => all.map((one) => Date.parse(one.title)));
   assert.deepEqual(shown, times.map((each) => (each < 1e11 ? each * 1000 : each)));
   await viewer.go('#/feeds/sums');
-  await viewer.signIn(host.token);
+  await viewer.signIn(host.token, 'alice');
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', {name: 'Put job …'}).click();
   await dialog.getByLabel('Payloads, one on each line').fill('the payload');
@@ -118,6 +120,7 @@ command = ["true"]
   await viewer.reads(dialog, /1 added/);
   await dialog.getByRole('button', {name: 'Close'}).click();
   await viewer.reads(page.getByRole('table', {name: 'Jobs'}), /j1[^]*queued[^]*the payload/);
+  assert.match(await redis.ask('LINDEX', 'sums:changes', '0'), /"change":"added","item":"j1","by":"alice"/);
   await redis.ask('LREM', 'feed.ids:sums', '0', 'j1');
   await redis.ask('SADD', 'feed.stalled:sums', 'j1');
   const stalled = page.getByRole('region', {name: 'Stalled jobs'});
