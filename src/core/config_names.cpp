@@ -60,6 +60,9 @@ void unknown_key(const ConfigValue& value, const std::vector<std::string_view>& 
     if (key.name != name || nested) continue;
     return value.wrong_key("is in the wrong table; it is a key of " + section_name(key.section));
   }
+  for (const auto& [before, now] : renamed_keys)
+    if (nearest(name, known).empty() && !nearest(name, {before}).empty())
+      return value.wrong_key("is not a known key; did you mean " + quote(now) + "?");
   value.wrong_key("is not a known key; " + did_you_mean(name, known));
 }
 

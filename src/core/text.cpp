@@ -11,6 +11,8 @@ namespace w8y::core {
 namespace {
 
 constexpr std::size_t max_shown = 60;
+/// Maximum number of names in did_you_mean().
+constexpr std::size_t max_listed = 20;
 /// No key is nearly as long, and the cost grows with the product of both lengths.
 constexpr std::size_t max_compared = 64;
 
@@ -121,7 +123,12 @@ std::string near_hint(std::string_view name, const std::vector<std::string_view>
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& names) {
   const std::string_view meant = nearest(name, names);
-  return meant.empty() ? "see w8y.toml(5)" : "did you mean " + quote(meant) + "?";
+  if (!meant.empty()) return "did you mean " + quote(meant) + "?";
+  if (names.size() > max_listed) return "see w8y.toml(5)";
+  std::string text;
+  for (const std::string_view each : names)
+    text.append(text.empty() ? "must be one of " : ", ").append(each);
+  return text;
 }
 
 bool is_variable_name(std::string_view name) {

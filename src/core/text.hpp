@@ -21,7 +21,8 @@ std::string quote_all(const std::vector<std::string>& texts);
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& names);
 /// Returns `; did you mean NAME?`, or an empty text if no name is similar.
 std::string near_hint(std::string_view name, const std::vector<std::string_view>& names);
-/// Returns `did you mean "key"?`, or a reference to the documentation if no name is similar.
+/// Returns `did you mean "key"?`. If no name is similar, returns all names, or a reference to the
+/// documentation if there are many.
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& names);
 
 /// Returns whether a shell accepts the name of the variable: letters, digits and '_', not starting

@@ -69,7 +69,9 @@ TEST_CASE("errors name standard input <stdin>") {
   FakeHost host;
   host.files["-"].text = "x = 1\n";
   CHECK_THROWS_WITH_AS(load_config("-", host),
-                       "<stdin>:1:1: x: is not a known key; see w8y.toml(5)", ConfigError);
+                       "<stdin>:1:1: x: is not a known key; must be one of include, lists_from, "
+                       "redis, gearman, supervisor, defaults, lists, hosts",
+                       ConfigError);
 }
 
 TEST_CASE("a missing file is one error") {

@@ -156,7 +156,7 @@ weight = 1
 )") ==
       Lines{
           "c:8:1: hosts.x.host: is in the wrong table; it is a key of [supervisor]",
-          "c:9:1: hosts.x.nothing: is not a known key; see w8y.toml(5)",
+          "c:9:1: hosts.x.nothing: is not a known key; must be one of host_concurrency, lists",
           "c:10:20: hosts.x.host_concurrency: is -1; must be an integer from 0 to 1000000",
           "c:12:1: hosts.x.lists.films.executor: is the same on all hosts; only concurrency, "
           "weight, enabled, processes, env, nice, rlimits, timeout and progress_timeout may "

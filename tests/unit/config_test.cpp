@@ -204,6 +204,7 @@ TEST_CASE("an unknown key is an error that suggests the nearest key") {
       {"max_failure", "max_failures"},
       {"Enabled", "enabled"},
       {"executer", "executor"},
+      {"max_procs", "host_concurrency"},
   };
   for (const auto& [wrong, right] : cases) {
     const Lines lines = errors_in(list_with(std::string(wrong) + " = 1"));
