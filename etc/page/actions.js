@@ -141,11 +141,9 @@ function ask(order) {
 
 /** Sends the request of an order. */
 function request(order, values = {}) {
-  const body = {...(order.body || {})};
+  const body = {...order.body, by: operator()};
   for (const name of order.fields || []) if (values[name]) body[name] = values[name];
-  const by = operator();
-  if (order.method === 'DELETE') return send('DELETE', order.path + query({by}));
-  if (by) body.by = by;
+  if (order.method === 'DELETE') return send('DELETE', order.path + query({by: body.by}));
   return send(order.method || 'POST', order.path, body);
 }
 

@@ -57,7 +57,7 @@ export const run = {
     const result = one.result === undefined || one.result === null ? null : v('pre', {tabindex: 0}, typeof one.result === 'string' ? one.result : JSON.stringify(one.result, null, 2));
     return [
       v('p.crumb', listKey ? nameLink(`#/lists/${listKey}`, bytesOf(one, 'list').text) : 'Run'),
-      v('div.head', v('h1', 'Run of ', itemLink(one, listKey)), state(active ? 'running' : one.outcome), v('div.act', actions(all))),
+      v('div.head', v('h1', 'Run of ', itemLink(one, listKey)), state(one.outcome || one.state), v('div.act', actions(all))),
       done !== null && v('div.card.grid', bar(done, 'Progress of the run'), v('span.note', `${number(progress.numerator)} of ${number(progress.denominator)}`)),
       v('div.grid.two',
         v('div.grid', card('facts', active ? 'Running' : 'Ended', facts([

@@ -36,15 +36,16 @@ class Finder : public std::enable_shared_from_this<Finder> {
     const HostStatus host = routes_.control.status();
     routes_.control.each_list(
         [self = shared_from_this(), host, now = wall_time()](const ListStatus& list) {
-          for (const RunStatus& run : list.runs)
-            if (std::string_view(run.run).starts_with(self->matches_->start()))
-              self->matches_->add({list.prefix,
-                                   run,
-                                   std::max(WallTime{0}, now - run.started),
-                                   {},
-                                   host.host,
-                                   host.host_id,
-                                   self->use_of(run)});
+          for (const auto* runs : {&list.runs, &list.settling})
+            for (const RunStatus& run : *runs)
+              if (std::string_view(run.run).starts_with(self->matches_->start()))
+                self->matches_->add({list.prefix,
+                                     run,
+                                     std::max(WallTime{0}, now - run.started),
+                                     {},
+                                     host.host,
+                                     host.host_id,
+                                     self->use_of(run)});
         },
         [self = shared_from_this()] {
           if (self->matches_->settled()) return self->reply_found();

@@ -48,10 +48,16 @@ struct FleetCommandHandler::ToldRuns {
     return tail;
   }
 
-  /// Adds the runs of the list whose IDs start with `start`.
+  /// Adds the runs of the list whose IDs start with `start`. A search for runs also finds those
+  /// that have ended, until their records are in the history.
   void add(const ListStatus& status, const std::string& start, WallTime now,
            const api::Control& control) {
-    for (const RunStatus& run : status.runs) {
+    add(status, status.runs, start, now, control);
+    if (!start.empty() && !tail_of) add(status, status.settling, start, now, control);
+  }
+  void add(const ListStatus& status, const std::vector<RunStatus>& found, const std::string& start,
+           WallTime now, const api::Control& control) {
+    for (const RunStatus& run : found) {
       if (!std::string_view(run.run).starts_with(start)) continue;
       view::RunView shown{status.prefix, run, std::max(WallTime{0}, now - run.started), {}, {}, {}};
       DisplayItem& item = shown.status.item;

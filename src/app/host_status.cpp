@@ -29,6 +29,8 @@ void add_runs(ListStatus& status, const Poller& poller) {
     shown.lease_lost = run.lease_lost;
     status.runs.push_back(std::move(shown));
   });
+  const std::vector<RunStatus> settling = poller.settling();
+  status.settling.insert(status.settling.end(), settling.begin(), settling.end());
 }
 
 /// Adds the state of a list that this host serves, with its reason.

@@ -362,8 +362,33 @@ void Poller::run_over(EndedRun&& run, Duration took) {
   }
   // Settle before the next claim: both are sent in one write, and the claim can then find the item
   // free.
+  keep_ended(run);
   source_->settle(std::move(run));
   if (!next_waits) release(1);
+  advance();
+}
+
+/// Settlements are usually confirmed in their order.
+void Poller::keep_ended(const EndedRun& run) {
+  std::list<RunStatus>& kept = past().settling;
+  while (kept.size() > unsettled()) kept.pop_front();
+  RunStatus& shown = kept.emplace_back();
+  shown.run = run.claim.run;
+  shown.item = run.claim.item;
+  shown.started = run.started;
+  shown.attempt = run.claim.attempt;
+  shown.fence = run.claim.fence;
+  shown.state = RunStatus::State::settling;
+}
+
+std::vector<RunStatus> Poller::settling() const {
+  const std::list<RunStatus>& kept = past().settling;
+  const std::size_t settled = kept.size() - std::min(kept.size(), unsettled());
+  return {std::next(kept.begin(), static_cast<std::ptrdiff_t>(settled)), kept.end()};
+}
+
+void Poller::on_all_settled() {
+  if (past_) past_->settling.clear();
   advance();
 }
 

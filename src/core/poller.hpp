@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@
 #include "core/shortage_breaker.hpp"
 #include "core/slot_pool.hpp"
 #include "core/source.hpp"
+#include "core/status.hpp"
 #include "core/timers.hpp"
 
 namespace w8y {
@@ -164,6 +166,9 @@ class Poller final : private SourceHandler,
   [[nodiscard]] const RunStats& measures() const { return past().measures; }
   /// Returns the number of settlements that Redis has not confirmed yet.
   [[nodiscard]] std::size_t unsettled() const { return source_ ? source_->unsettled() : 0; }
+  /// Returns the ended runs whose settlements Redis has not confirmed yet, or has confirmed a
+  /// moment ago.
+  [[nodiscard]] std::vector<RunStatus> settling() const;
   /// Returns true if it has ever had a run, or has claimed an item.
   [[nodiscard]] bool has_past() const { return past_ != nullptr; }
   [[nodiscard]] const ShortageBreaker& shortage() const {
@@ -184,6 +189,7 @@ class Poller final : private SourceHandler,
     std::string last_problem;
     WallTime last_problem_at{0};
     std::string unwritten;
+    std::list<RunStatus> settling;  ///< ended runs, the newest last; at least unsettled()
   };
   /// Items that are claimed before a slot is free for them.
   struct Prefetch {
@@ -241,7 +247,7 @@ class Poller final : private SourceHandler,
   void on_quarantined(const DisplayItem& item, const std::string& why) override {
     host_.events.item_quarantined(*this, item, why);
   }
-  void on_all_settled() override { advance(); }
+  void on_all_settled() override;
   // ActiveRunsOwner
   void run_started(const ActiveRun& run) override;
   void run_message(const ActiveRun& run, const Message& message) override;
@@ -260,6 +266,7 @@ class Poller final : private SourceHandler,
     return work_ && work_->ahead ? work_->ahead->claims.size() : 0;
   }
   Prefetch& keep_ahead();
+  void keep_ended(const EndedRun& run);
   void record_run_time(Duration took);
 
   void advance();

@@ -96,6 +96,8 @@ const char* state_name(RunStatus::State state) {
       return "running";
     case RunStatus::State::stopping:
       return "stopping";
+    case RunStatus::State::settling:
+      return "settling";
   }
   return "?";
 }

@@ -50,7 +50,11 @@ inline constexpr std::array all_list_states = {
     ListState::probing, ListState::ineligible,   ListState::disabled, ListState::draining};
 
 struct RunStatus {
-  enum class State { running, stopping };
+  enum class State {
+    running,
+    stopping,
+    settling,  ///< it has ended, and Redis has not confirmed its settlement
+  };
 
   RunId run;
   DisplayItem item;
@@ -124,7 +128,8 @@ struct ListStatus {
   unsigned alert_failures = 10;
   std::string last_error;  ///< of the last run that did not succeed; may be empty
   WallTime last_error_at{0};
-  std::vector<RunStatus> runs;  ///< active runs
+  std::vector<RunStatus> runs;      ///< active runs
+  std::vector<RunStatus> settling;  ///< ended runs with a pending settlement
 };
 
 struct RedisStatus {

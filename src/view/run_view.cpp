@@ -33,7 +33,9 @@ struct RunStateForm {
   }
   static void read(const JsonFields& json, std::string_view name, RunStatus::State& state) {
     using State = RunStatus::State;
-    state = json.text(name) == state_name(State::stopping) ? State::stopping : State::running;
+    state = State::running;
+    for (const State each : {State::stopping, State::settling})
+      if (json.text(name) == state_name(each)) state = each;
   }
 };
 

@@ -141,6 +141,19 @@ TEST_CASE("a draining poller starts nothing, finishes its runs, and is then drai
   CHECK(bench.executor().started.size() == 1);
 }
 
+TEST_CASE("an ended run is settling until Redis has confirmed its settlement") {
+  Bench bench(rule_for("work", 2));
+  bench.redis.lists["work"] = {"a", "b"};
+  bench.begin();
+  bench.end("run1", Exited{0});
+  CHECK(bench.poller->settling().empty());
+  bench.redis.settles = false;
+  bench.end("run2", Exited{0});
+  REQUIRE(bench.poller->settling().size() == 1);
+  CHECK(bench.poller->settling().front().run == "run2");
+  CHECK(bench.poller->settling().front().item.beginning == "b");
+}
+
 TEST_CASE("items claimed after the host became quiet are handed back") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};

@@ -16,9 +16,10 @@ TCP_ONLY_LOOKS = Api(port)
 
 def wait_for(what, fact):
     end = time.monotonic() + 60
-    while not fact():
+    while not (found := fact()):
         assert time.monotonic() < end, "waited too long for " + what
         time.sleep(0.05)
+    return found
 
 
 def refused(status, words, path, method="GET", body=None):
@@ -310,6 +311,18 @@ for path in ("/", "/page/", "/metrics", "/api/v1/events?run=none", "/api/v1/live
     if path == "/":
         page = begun
 assert tcp.ask("POST", "/api/v1/drain?host=there", {})[0] == 200
+
+title("a run whose settlement is pending")
+assert unix.ask("POST", "/api/v1/lists/work/items", {"items": ["slow again"]})[1]["added"] == 1
+last = wait_for("its run", lambda: runs_of(unix.good("/api/v1/lists/work")["here"]).get("slow again"))["run"]
+with Wire(os.environ["DIR"] + "/redis.sock") as wire:
+    wire.ask("CLIENT", "PAUSE", 60_000, "WRITE")
+    open(os.environ["DIR"] + "/go", "w").close()
+    wait_for("its end", lambda: unix.good(f"/api/v1/runs/{last}")["state"] != "running")
+    here = unix.good(f"/api/v1/runs/{last}")
+    assert (here["state"], here["item"], here["host"]) == ("settling", "slow again", "here"), here
+    wire.ask("CLIENT", "UNPAUSE")
+wait_for("its record", lambda: unix.good(f"/api/v1/runs/{last}")["state"] == "finished")
 
 title("without Redis")
 with Wire(os.environ["DIR"] + "/redis.sock") as wire:
