@@ -48,8 +48,8 @@ struct FleetCommandHandler::ToldRuns {
     return tail;
   }
 
-  /// Adds the runs of the list whose IDs start with `start`. A search for runs also finds those
-  /// that have ended, until their records are in the history.
+  /// Adds the runs of the list whose IDs start with `start`. A search for a run also finds runs
+  /// with a pending settlement.
   void add(const ListStatus& status, const std::string& start, WallTime now,
            const api::Control& control) {
     add(status, status.runs, start, now, control);

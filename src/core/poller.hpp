@@ -166,8 +166,8 @@ class Poller final : private SourceHandler,
   [[nodiscard]] const RunStats& measures() const { return past().measures; }
   /// Returns the number of settlements that Redis has not confirmed yet.
   [[nodiscard]] std::size_t unsettled() const { return source_ ? source_->unsettled() : 0; }
-  /// Returns the ended runs whose settlements Redis has not confirmed yet, or has confirmed a
-  /// moment ago.
+  /// Returns the runs with a pending settlement, and perhaps some whose settlement Redis has just
+  /// confirmed.
   [[nodiscard]] std::vector<RunStatus> settling() const;
   /// Returns true if it has ever had a run, or has claimed an item.
   [[nodiscard]] bool has_past() const { return past_ != nullptr; }
@@ -189,7 +189,7 @@ class Poller final : private SourceHandler,
     std::string last_problem;
     WallTime last_problem_at{0};
     std::string unwritten;
-    std::list<RunStatus> settling;  ///< ended runs, the newest last; at least unsettled()
+    std::list<RunStatus> settling;  ///< the newest last; at least unsettled()
   };
   /// Items that are claimed before a slot is free for them.
   struct Prefetch {

@@ -129,7 +129,7 @@ struct ListStatus {
   std::string last_error;  ///< of the last run that did not succeed; may be empty
   WallTime last_error_at{0};
   std::vector<RunStatus> runs;      ///< active runs
-  std::vector<RunStatus> settling;  ///< ended runs with a pending settlement
+  std::vector<RunStatus> settling;  ///< runs with a pending settlement
 };
 
 struct RedisStatus {

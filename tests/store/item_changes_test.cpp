@@ -150,6 +150,7 @@ TEST_CASE("changes of jobs are recorded beside the keys of their feed or schedul
   place.ask({"HSET", "feed.config:sums", "type", "job"});
   JobFeed feed({*place.client, false, "alice on web1"}, "sums");
   REQUIRE(feed.put_unique({.id = "j1", .payload = "x", .is_new = false}));
+  CHECK_FALSE(feed.put_unique({.id = "j1", .payload = "x", .is_new = false}));
   CHECK(feed.change(JobChange::next, {"j1"}).front().done);
   CHECK_FALSE(feed.change(JobChange::retry, {"j1"}).front().done);
   place.ask({"LREM", "feed.ids:sums", "0", "j1"});
@@ -160,7 +161,7 @@ TEST_CASE("changes of jobs are recorded beside the keys of their feed or schedul
   CHECK(feed.change(JobChange::retract, {"j1"}).front().done);
   CHECK(place.changes("j1", "sums") ==
         "retracted by alice on web1; failed by alice on web1: no answer; retried by alice on web1; "
-        "moved first by alice on web1; ");
+        "moved first by alice on web1; added by alice on web1; ");
 
   ScheduleChanges schedule(*place.client, ScheduleKeys("bike"), "alice on web1");
   schedule.set({{"daily:A", "STOP", store::StopJob{}}});

@@ -141,7 +141,7 @@ TEST_CASE("a draining poller starts nothing, finishes its runs, and is then drai
   CHECK(bench.executor().started.size() == 1);
 }
 
-TEST_CASE("an ended run is settling until Redis has confirmed its settlement") {
+TEST_CASE("a run is settling until Redis has confirmed its settlement") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"a", "b"};
   bench.begin();
