@@ -19,7 +19,7 @@ build_packages=(
 )
 # shellcheck disable=SC2034
 test_packages=(
-  bash-completion clang clang-format devscripts fish gearman-job-server gearman-tools git iproute2 man-db
+  bash-completion clang clang-format curl devscripts fish gearman-job-server gearman-tools git iproute2 man-db
   mandoc node-redis nodejs openssl patch procps prometheus python3-dateutil python3-jsonschema python3-pip
   python3-pyte python3-redis python3-yaml shellcheck systemd util-linux zsh
 )
