@@ -76,7 +76,7 @@ Poller::Work& Poller::work() {
 
 Poller::Work& Poller::ready() {
   if (!work().executor) {
-    work_->executor = host_.events.executor_for(*this, rule_);
+    work_->executor = host_.owner->executor_for(*this, rule_);
     work_->made_executor = true;
   }
   return *work_;
@@ -148,7 +148,7 @@ void Poller::want_none() {
 void Poller::claim_now() {
   Work& work = ready();
   std::size_t room = this->room();
-  if (budget_ > 0) room = std::min(room, budget_ > taken_ ? budget_ - taken_ : 0);
+  if (budget_ > 0) room = std::min<std::size_t>(room, budget_ > taken_ ? budget_ - taken_ : 0);
   room = work.shortage.room(room);
   std::size_t ahead = work.shortage.any() ? 0 : claim_ahead();
   // Prefetch again only when at most half is left: fewer and larger claims.
@@ -184,6 +184,7 @@ void Poller::on_slot_free() {
 void Poller::set_state(PollerState state) {
   if (state == state_) return;
   state_ = state;
+  if (host_.owner != nullptr && drained()) host_.owner->poller_changed(*this);
   host_.events.state_changed(*this);
 }
 
@@ -213,7 +214,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
     count_claim(reply);
     if (source_->frees_at_once()) hand_back_beyond(reply.claims, unused);
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
-    taken_ += reply.claims.size();
+    taken_ += static_cast<std::uint32_t>(reply.claims.size());
     const std::size_t starting = std::min({unused, reply.claims.size(), room()});
     unused -= starting;
     for (std::size_t i = 0; i < starting; ++i) {
@@ -328,7 +329,7 @@ void Poller::not_started(const EndedRun& run, const NotStarted& why) {
   }
   source_->hand_back(run.claim);
   if (short_now) host_.events.shortage_changed(*this);
-  if (lacking_now) host_.events.host_lacks(*this, why.reason);
+  if (lacking_now && host_.owner != nullptr) host_.owner->host_lacks(*this, why.reason);
   release(1);
   advance();
 }
@@ -354,6 +355,7 @@ void Poller::run_over(EndedRun&& run, Duration took) {
   }
   record_run_time(took);
   host_.events.run_ended(*this, run);
+  if (host_.owner != nullptr) host_.owner->poller_changed(*this);
   // A prefetched item starts first; the settlement follows while it runs.
   const bool next_waits = ahead() > 0 && may_take();
   if (next_waits) {

@@ -47,16 +47,23 @@ enum class PollerState : std::uint8_t {
 
 class Poller;
 
-/// Observer of pollers. Called inside the poller, so it must not destroy the poller. An owner uses
-/// state_changed() to register a drained poller for later deletion.
+/// The list of a poller. Called inside the poller, so it must not destroy the poller.
+class PollerOwner {
+ public:
+  virtual ~PollerOwner() = default;
+  /// Called when a poller without an executor becomes active. Returns the executor for its runs.
+  virtual std::shared_ptr<Executor> executor_for(Poller& poller, const ListConfigPtr& rule) = 0;
+  /// Called when a run could not be started because a prerequisite is missing on this host. The
+  /// poller claims nothing more until it has another list config.
+  virtual void host_lacks(const Poller& poller, const std::string& reason) = 0;
+  /// Called when a run has ended, and when the poller is drained.
+  virtual void poller_changed(const Poller& poller) = 0;
+};
+
+/// Observer of pollers. Called inside the poller, so it must not destroy the poller.
 class PollerObserver {
  public:
   virtual ~PollerObserver() = default;
-  /// Called when a poller without an executor becomes active. Returns the executor for its runs.
-  virtual std::shared_ptr<Executor> executor_for(Poller& /*poller*/,
-                                                 const ListConfigPtr& /*rule*/) {
-    return nullptr;
-  }
   virtual void run_started(const Poller& poller, const ActiveRun& run) = 0;
   virtual void run_message(const Poller& poller, const ActiveRun& run, const Message& message) = 0;
   virtual void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
@@ -77,9 +84,6 @@ class PollerObserver {
   /// Called when shortage() starts and when it ends: once each, regardless of the number of runs
   /// that cannot be started.
   virtual void shortage_changed(const Poller& poller) = 0;
-  /// Called when a run could not be started because a prerequisite is missing on this host. The
-  /// poller claims nothing more until it has another list config.
-  virtual void host_lacks(const Poller& /*poller*/, const std::string& /*reason*/) {}
 };
 
 /// Result of an operator's command to run an item.
@@ -100,6 +104,7 @@ struct PollerHost {
   TimerQueue& timers;
   SlotPool& slots;
   PollerObserver& events;
+  PollerOwner* owner = nullptr;  ///< nullptr if the poller gets its executor by begin()
 };
 
 class Poller final : private SourceHandler,
@@ -111,7 +116,7 @@ class Poller final : private SourceHandler,
   ~Poller() override;
 
   /// Handlers for the source and the executor, which are made before begin() starts the poller. A
-  /// poller without an executor gets one from PollerHost::events when it becomes active, and
+  /// poller without an executor gets one from PollerHost::owner when it becomes active, and
   /// deletes it when it is idle.
   SourceHandler& source_handler() { return *this; }
   RunHandler& run_handler() { return work().runs; }
@@ -125,7 +130,7 @@ class Poller final : private SourceHandler,
   /// Sets the number of runs of earlier pollers, which count towards its limit.
   void set_reserved(std::size_t runs);
   /// Sets the maximum number of runs in total, for the one-item wrapper. 0 = no limit.
-  void set_budget(std::size_t runs) { budget_ = runs; }
+  void set_budget(std::uint32_t runs) { budget_ = runs; }
   /// Sets whether it may prefetch items for very short runs; see claim_ahead().
   void allow_ahead(bool allow) { ahead_allowed_ = allow; }
   void drain();
@@ -303,8 +308,8 @@ class Poller final : private SourceHandler,
   bool lacking_ = false;  ///< a prerequisite of the list is missing on this host
   bool ahead_allowed_ = true;
   std::size_t reserved_ = 0;
-  std::size_t budget_ = 0;
-  std::size_t taken_ = 0;
+  std::uint32_t budget_ = 0;
+  std::uint32_t taken_ = 0;
 
   Instant claimed_at_{};
   Duration claim_took_{0};  ///< duration of the last claim

@@ -77,8 +77,8 @@ void ServedList::update_config(ListConfigPtr rule) {
 
 void ServedList::serve() {
   state_ = ServingState::serving;
-  poller_ =
-      std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.slots, *this}, config_);
+  poller_ = std::make_unique<Poller>(
+      PollerHost{host_.clock, host_.timers, host_.slots, host_.events, this}, config_);
   poller_->set_quiet(quiet_ || held_);
   update_reserved();
   poller_->begin(host_.factory.make_source(config_, host_.idle, poller_->source_handler()));
@@ -220,57 +220,13 @@ void ServedList::sweep() {
   if (state_ == ServingState::closing && retired_.empty()) state_ = ServingState::closed;
 }
 
-void ServedList::run_started(const Poller& poller, const ActiveRun& run) {
-  host_.events.run_started(poller, run);
-}
-
-void ServedList::run_message(const Poller& poller, const ActiveRun& run, const Message& message) {
-  host_.events.run_message(poller, run, message);
-}
-
-void ServedList::run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
-                            bool cut) {
-  host_.events.run_logged(poller, run, line, cut);
-}
-
-void ServedList::run_ended(const Poller& poller, const EndedRun& run) {
-  host_.events.run_ended(poller, run);
-  if (&poller != poller_.get()) sweep_.set(host_.clock.now(), [this] { sweep(); });
-}
-
-void ServedList::process_changed(const Poller& poller, int pid, const ProcessEvent& news) {
-  host_.events.process_changed(poller, pid, news);
-}
-
-void ServedList::lease_changed(const Poller& poller, const ActiveRun& run, bool lost) {
-  host_.events.lease_changed(poller, run, lost);
-}
-
-void ServedList::shortage_changed(const Poller& poller) {
-  host_.events.shortage_changed(poller);
-}
-
 void ServedList::host_lacks(const Poller& poller, const std::string& reason) {
   if (&poller == poller_.get()) host_.lacking(config_, reason);
 }
 
-void ServedList::item_quarantined(const Poller& poller, const DisplayItem& item,
-                                  const std::string& why) {
-  host_.events.item_quarantined(poller, item, why);
-}
-
-void ServedList::settlement_abandoned(const Poller& poller, const RunId& run,
-                                      const std::string& why) {
-  host_.events.settlement_abandoned(poller, run, why);
-}
-
-void ServedList::write_error_changed(const Poller& poller) {
-  host_.events.write_error_changed(poller);
-}
-
-void ServedList::state_changed(Poller& poller) {
-  if (poller.drained()) sweep_.set(host_.clock.now(), [this] { sweep(); });
-  host_.events.state_changed(poller);
+void ServedList::poller_changed(const Poller& poller) {
+  if (poller.drained() || &poller != poller_.get())
+    sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
 
 }  // namespace w8y

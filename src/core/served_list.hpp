@@ -70,7 +70,7 @@ struct ListHost {
   std::function<void(const ListConfigPtr& rule, const std::string& reason)> lacking;
 };
 
-class ServedList final : private PollerObserver, private ListMaintenanceHandler {
+class ServedList final : private PollerOwner, private ListMaintenanceHandler {
  public:
   /// `host` must outlive the list.
   ServedList(const ListHost& host, ListConfigPtr rule);
@@ -119,24 +119,12 @@ class ServedList final : private PollerObserver, private ListMaintenanceHandler 
   [[nodiscard]] std::optional<RunStats> run_stats() const;
 
  private:
+  // PollerOwner
   std::shared_ptr<Executor> executor_for(Poller& poller, const ListConfigPtr& rule) override {
     return host_.factory.make_executor(rule, *caps_, poller.run_handler());
   }
-  void run_started(const Poller& poller, const ActiveRun& run) override;
-  void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override;
-  void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
-                  bool cut) override;
-  void run_ended(const Poller& poller, const EndedRun& run) override;
-  void process_changed(const Poller& poller, int pid, const ProcessEvent& news) override;
-  void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
-  void state_changed(Poller& poller) override;
-  void shortage_changed(const Poller& poller) override;
   void host_lacks(const Poller& poller, const std::string& reason) override;
-  void item_quarantined(const Poller& poller, const DisplayItem& item,
-                        const std::string& why) override;
-  void settlement_abandoned(const Poller& poller, const RunId& run,
-                            const std::string& why) override;
-  void write_error_changed(const Poller& poller) override;
+  void poller_changed(const Poller& poller) override;
 
   // ListMaintenanceHandler
   void on_maintenance_error(const std::string& why) override;

@@ -21,9 +21,9 @@ inline constexpr auto whole = Scan::whole;
 
 /// One poller, and a list with `items` items: "0", "1", …
 struct IdlePollerBench : World {
-  IdlePollerBench(ListConfig rule, std::size_t items) {
-    poller =
-        std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(std::move(rule)));
+  IdlePollerBench(ListConfig rule, std::size_t items, PollerOwner* owner = nullptr) {
+    poller = std::make_unique<Poller>(PollerHost{clock, timers, places, *this, owner},
+                                      share(std::move(rule)));
     poller->allow_ahead(false);
     for (std::size_t i = 0; i < items; ++i) redis.lists["work"].push_back(std::to_string(i));
   }

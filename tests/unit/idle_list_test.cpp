@@ -208,8 +208,10 @@ TEST_CASE("an item whose lock expires is found, however often the delay of anoth
 namespace {
 
 /// Poller that creates its executor itself.
-struct LeanPoller : IdlePollerBench {
-  using IdlePollerBench::IdlePollerBench;
+struct LeanPoller : IdlePollerBench, PollerOwner {
+  LeanPoller(ListConfig rule, std::size_t items) : IdlePollerBench(std::move(rule), items, this) {}
+  void host_lacks(const Poller&, const std::string&) override {}
+  void poller_changed(const Poller&) override {}
   std::shared_ptr<Executor> executor_for(Poller& of, const ListConfigPtr& rule) override {
     keep_executors = false;
     auto executor = make_executor(rule, {}, of.run_handler());
