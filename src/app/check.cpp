@@ -47,7 +47,7 @@ std::string script_refusal(const RedisSettings& settings) {
 /// the host may be set up before its Redis.
 std::string script_refusal(const Config& config) {
   const bool used = std::any_of(config.lists.begin(), config.lists.end(), [](const auto& list) {
-    return list.second->enabled && list.second->kind() != SourceKind::gearman;
+    return list.second->enabled && list.second->traits().in_redis;
   });
   // The default URL is not checked: a config without a URL does not show that there is a Redis.
   if (!used || !config.has_redis || config.redis.url == RedisSettings{}.url) return {};
@@ -62,7 +62,7 @@ std::string script_refusal(const Config& config) {
 std::string refusal(const ListConfig& rule, const ProbeResult& result,
                     const std::string& of_scripts) {
   std::string why = refusal_of(rule, result);
-  if (why.empty() && rule.enabled && rule.kind() != SourceKind::gearman) why = of_scripts;
+  if (why.empty() && rule.enabled && rule.traits().in_redis) why = of_scripts;
   return why;
 }
 

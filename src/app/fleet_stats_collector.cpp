@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/circular_settings.hpp"
 #include "operator/fleet.hpp"
 #include "view/fleet_lists.hpp"
 #include "view/list_view.hpp"
@@ -35,14 +34,10 @@ constexpr Duration field_life = std::chrono::minutes(10);
 constexpr std::size_t max_unwritten = 64;
 constexpr Duration prolong_after = std::chrono::seconds(4);
 
-Duration overdue_after(const ListConfig& rule) {
-  return rule.kind() == SourceKind::circular ? rule.circular().overdue_after : Duration{0};
-}
-
 /// Returns whether statistics are needed before the first run: a schedule whose jobs are all BAD
 /// has no runs.
 bool is_watched(const ListConfig& rule) {
-  return rule.kind() == SourceKind::schedule || overdue_after(rule) > Duration{0};
+  return rule.traits().is_due_by_time || rule.overdue_after() > Duration{0};
 }
 
 /// Keeps the counts of the previous collector until this host has examined all jobs of a schedule
@@ -234,7 +229,7 @@ void FleetStatsCollector::count_fleet() {
 std::set<std::string> FleetStatsCollector::watched_lists() const {
   std::set<std::string> lists;
   for (const ListConfigPtr& rule : active_lists())
-    if (overdue_after(*rule) > Duration{0}) lists.insert(rule->prefix);
+    if (rule->overdue_after() > Duration{0}) lists.insert(rule->prefix);
   return lists;
 }
 
@@ -278,7 +273,7 @@ void FleetStatsCollector::on_measured(const ListConfigPtr& rule,
   refused_until_.erase(rule->prefix);
   ListStats all = *stats;
   const ListStats* const before = parts_.known.find(rule->prefix);
-  if (rule->kind() == SourceKind::schedule && all.estimated && before != nullptr)
+  if (rule->traits().is_due_by_time && all.estimated && before != nullptr)
     keep_counts(all, *before);
   all.cycles = cycles_with(parts_.known.cycles(rule->prefix), all.at, all.cycle);
   add_slots(*rule, all);
@@ -305,7 +300,7 @@ void FleetStatsCollector::on_published(const std::string& name, const std::strin
 }
 
 void FleetStatsCollector::add_slots(const ListConfig& rule, ListStats& stats) {
-  const Duration within = overdue_after(rule);
+  const Duration within = rule.overdue_after();
   if (within == Duration{0}) return;
   if (const auto found = slots_.find(rule.prefix); found != slots_.end()) {
     stats.slots = found->second;
@@ -354,7 +349,7 @@ const FleetStatsCollector::Watched& FleetStatsCollector::watches() const {
     return watches_;
   watches_ = {};
   for (const auto& [prefix, list] : supervisor.lists()) {
-    watches_.visits = watches_.visits || overdue_after(list->config()) > Duration{0};
+    watches_.visits = watches_.visits || list->config().overdue_after() > Duration{0};
     watches_.any = watches_.any || is_watched(list->config());
   }
   return watches_;
@@ -364,7 +359,7 @@ void FleetStatsCollector::check_overdue() {
   // Most often none of 10,000 lists has overdue_after.
   if (!watches().visits && overdue_.empty()) return;
   for (const auto& [prefix, list] : parts_.supervisor.lists()) {
-    const Duration within = overdue_after(list->config());
+    const Duration within = list->config().overdue_after();
     if (within == Duration{0} && !overdue_.contains(prefix)) continue;
     ListStatus status;
     status.prefix = prefix;

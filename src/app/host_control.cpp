@@ -60,10 +60,8 @@ void HostControl::refresh(std::function<void()> then) {
 void HostControl::count_items(const std::string& prefix,
                               std::function<void(const std::optional<ListStats>&)> then) {
   const auto list = host_.supervisor.lists().find(prefix);
-  const SourceKind kind =
-      list == host_.supervisor.lists().end() ? SourceKind::gearman : list->second->config().kind();
-  // Counts of a schedule take too long.
-  const bool countable = kind == SourceKind::circular || kind == SourceKind::job;
+  const bool countable =
+      list != host_.supervisor.lists().end() && list->second->config().traits().is_counted_fast;
   if (!countable || !host_.redis.session()->client.connected()) return then(std::nullopt);
   std::erase_if(counts_, [](const auto& count) { return !count->then; });
   Count& count = *counts_.emplace_back(std::make_unique<Count>(host_.loop.timers()));

@@ -1,9 +1,5 @@
 #include "app/host_status.hpp"
 
-#include "core/circular_settings.hpp"
-#include "core/gearman_settings.hpp"
-#include "core/schedule_settings.hpp"
-
 namespace w8y::app {
 
 namespace {
@@ -83,12 +79,10 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
   status.concurrency = rule.concurrency;
   status.fleet_concurrency = rule.fleet_concurrency;
   status.weight = rule.weight;
-  if (rule.kind() == SourceKind::circular) status.overdue_after = rule.circular().overdue_after;
-  if (rule.kind() == SourceKind::gearman) status.function = rule.gearman().function;
-  if (rule.kind() == SourceKind::schedule) {
-    status.key_prefix = rule.bare_key_prefix();
-    status.queues = rule.schedule().queues;
-  }
+  status.overdue_after = rule.overdue_after();
+  status.function = rule.function();
+  status.queues = rule.queues();
+  if (rule.traits().is_due_by_time) status.key_prefix = rule.bare_key_prefix();
   status.alert_failures = rule.alert_failures;
   status.counters = list.counters();
   if (list.poller() != nullptr) {

@@ -7,7 +7,7 @@ namespace w8y::app {
 
 std::unique_ptr<Source> ListFactory::make_source(const ListConfigPtr& rule, IdlePolls& idle,
                                                  SourceHandler& handler) {
-  if (rule->kind() == SourceKind::gearman)
+  if (!rule->traits().in_redis)
     return source::make_gearman(
         redis_.exists() ? redis_.session() : nullptr,
         {loop_.clock(), loop_.timers(), gearman_.run_ids(), gearman_.session()}, handler);

@@ -77,9 +77,7 @@ void ListStatsReader::begin(std::vector<ListConfigPtr> lists, std::function<Wall
 
 void ListStatsReader::read_next() {
   sent_at_ = loop_.now();
-  // Jobs of a gearmand are not in Redis.
-  std::erase_if(waiting_,
-                [](const ListConfigPtr& rule) { return rule->kind() == SourceKind::gearman; });
+  std::erase_if(waiting_, [](const ListConfigPtr& rule) { return !rule->traits().in_redis; });
   if (waiting_.empty() || !session_->client.connected()) {
     waiting_.clear();
     return std::exchange(then_, {})();

@@ -102,7 +102,7 @@ void Metrics::record_list(const ServedList& list) {
   metrics.living = std::make_unique<ops::ActiveListMetrics>();
   ops::ActiveListMetrics& living = *metrics.living;
   living.ran = ran;
-  living.kind = list.config().kind();
+  living.is_due_by_time = list.config().traits().is_due_by_time;
   living.running = status.running;
   living.counters = status.counters;
   living.overdue_after = status.overdue_after;

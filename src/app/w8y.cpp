@@ -43,7 +43,7 @@ ListConfigPtr rule_of(const W8yOptions& options) {
   rule.command = options.command;
   rule.child.edit().env_var = options.env_var;
   rule.key_expiry = options.key_expiry;
-  rule.circular().lock_key = options.lock_key;
+  rule.source = CircularSettings{.lock_key = options.lock_key};
   rule.backoff.reset();
   rule.keeps_records = false;
   rule.supervised = false;

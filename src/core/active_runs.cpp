@@ -180,8 +180,8 @@ void ActiveRuns::on_ended(const RunId& id, RunEnd&& end) {
     run->stopping.reset();
   }
   Outcome outcome = outcome_of(*run->rule, end, run->stopping);
-  // No outcome can be reported: gearmand gives the job to another worker.
-  if (run->lease_lost && run->rule->kind() == SourceKind::gearman) outcome = Lost{};
+  // No outcome can be reported: the job server gives the job to another worker.
+  if (run->lease_lost && !run->rule->traits().in_redis) outcome = Lost{};
   const Duration took = clock_->now() - run->started;
   owner_->run_over(EndedRun{std::move(run->claim), run->rule, std::move(outcome), std::move(end),
                             run->started_wall, clock_->wall()},

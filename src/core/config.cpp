@@ -203,7 +203,7 @@ Config Loader::read() {
   hosts_.report_unknown(reading_);
   config_.has_redis = config_.lists.empty() || documents_.front().root.find("redis") != nullptr ||
                       std::ranges::any_of(config_.lists, [](const auto& list) {
-                        return list.second->kind() != SourceKind::gearman;
+                        return list.second->traits().in_redis;
                       });
   if (!reading_.errors.empty()) fail();
   key_prefixes_.share(config_);
@@ -254,19 +254,14 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
 }
 
 void Loader::check_prefix(const ConfigValue& value, const ListConfig& rule) const {
-  const bool schedule = rule.kind() == SourceKind::schedule;
-  const bool feed = rule.kind() == SourceKind::job;
-  if (rule.kind() == SourceKind::gearman) {
+  const KindTraits& kind = rule.traits();
+  if (!kind.in_redis) {
     if (config_.gearman.servers.empty()) value.wrong_key(no_gearman_servers);
     return;
   }
   const std::string& prefix = rule.bare_key_prefix();
   if (prefix.empty())
-    value.warn(std::string("has the empty prefix: its keys are ") +
-               (schedule ? R"("-timeline", "-work-…")"
-                : feed   ? R"("feed.ids:", "claims")"
-                         : R"("list", "lock:…")") +
-               " and so on");
+    value.warn(std::string("has the empty prefix: its keys are ") + kind.bare_keys + " and so on");
   if (!is_cluster_url(config_.redis.url.view()) || has_hash_tag(prefix)) return;
   const std::string tagged = "{" + prefix + "}";
   if (const Node* own = value.node().find("key_prefix")) {
@@ -279,8 +274,7 @@ void Loader::check_prefix(const ConfigValue& value, const ListConfig& rule) cons
       "has no hash tag, and in a cluster all keys of a list must share a hash slot; must have a "
       "name such as [lists." +
       quote_start(tagged) + "] (the keys are then " +
-      quote_start(feed ? "feed.ids:" + tagged : tagged + (schedule ? "-timeline" : ":list")) +
-      " and so on)");
+      quote_start(kind.before_key_prefix + tagged + kind.after_key_prefix) + " and so on)");
 }
 
 /// Rejects lists that share keys. `work:lock:list` is a lock of `work` and also the list of
@@ -297,10 +291,10 @@ void Loader::check_shared_keys(const ConfigValue& value, const ListConfig& rule)
       const std::size_t end = at + locks.size();
       const auto owner = lists.find(prefix.substr(0, at));
       const bool is_lock = end == prefix.size() || prefix[end] == ':';
-      if (is_lock && owner != lists.end() && owner->second.front()->kind() == SourceKind::circular)
+      if (is_lock && owner != lists.end() && owner->second.front()->traits().locks_items)
         refuse(owner->first, prefix);
     }
-    if (rule.kind() != SourceKind::circular) continue;
+    if (!rule.traits().locks_items) continue;
     for (const std::string& begin : {prefix + locks, prefix + locks + ':'}) {
       const auto other = lists.lower_bound(begin);
       if (other == lists.end()) continue;

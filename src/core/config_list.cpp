@@ -209,7 +209,7 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
   if (rule.kind() == SourceKind::circular) warn_of_late_visits(list, rule);
   if (command == nullptr) return check_name(list, rule);
   // A job's payload is sent on standard input.
-  if (rule.kind() == SourceKind::job || rule.kind() == SourceKind::gearman) return;
+  if (rule.traits().has_payload) return;
   warn_without_item(list.member(*command), rule);
 }
 

@@ -1,5 +1,7 @@
 #include "core/list_config.hpp"
 
+#include "core/circular_settings.hpp"
+#include "core/gearman_settings.hpp"
 #include "core/schedule_settings.hpp"
 
 namespace w8y {
@@ -7,6 +9,18 @@ namespace w8y {
 const std::string& ListConfig::bare_key_prefix() const {
   if (kind() != SourceKind::schedule || !schedule().key_prefix) return prefix;
   return *schedule().key_prefix;
+}
+
+Duration ListConfig::overdue_after() const {
+  return kind() == SourceKind::circular ? circular().overdue_after : Duration{0};
+}
+
+std::vector<std::string> ListConfig::queues() const {
+  return kind() == SourceKind::schedule ? schedule().queues : std::vector<std::string>{};
+}
+
+std::string ListConfig::function() const {
+  return kind() == SourceKind::gearman ? gearman().function : std::string{};
 }
 
 void ListConfig::share(const ListConfig& other) {

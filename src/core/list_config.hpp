@@ -138,6 +138,7 @@ struct ListConfig {
   Duration max_age{0};  ///< of a `stream` process; 0 = no limit
 
   [[nodiscard]] SourceKind kind() const { return source.kind(); }
+  [[nodiscard]] const KindTraits& traits() const { return traits_of(kind()); }
   // For a list of that kind only.
   [[nodiscard]] const CircularSettings& circular() const { return source.circular(); }
   [[nodiscard]] CircularSettings& circular() { return source.circular(); }
@@ -147,6 +148,12 @@ struct ListConfig {
   [[nodiscard]] JobSettings& job() { return source.job(); }
   [[nodiscard]] const GearmanSettings& gearman() const { return source.gearman(); }
   [[nodiscard]] GearmanSettings& gearman() { return source.gearman(); }
+  /// Longest wait of a free item before the list counts as overdue; 0 = not monitored.
+  [[nodiscard]] Duration overdue_after() const;
+  /// Returns the codes of its queues; empty if it has none.
+  [[nodiscard]] std::vector<std::string> queues() const;
+  /// Returns the function of its job server; empty if it has none.
+  [[nodiscard]] std::string function() const;
   /// As SourceSettings::leases_as().
   [[nodiscard]] bool leases_as(const ListConfig& other) const {
     return source.leases_as(other.source);

@@ -11,6 +11,21 @@ namespace w8y {
 enum class SourceKind { circular, schedule, job, gearman };
 constexpr std::size_t source_kind_count = 4;
 
+/// Facts about a kind of work, so that other code does not name the kinds. There is a row for
+/// each.
+struct KindTraits {
+  const char* name;  ///< value of `source` in the config
+  bool in_redis;     ///< its items and leases are keys in Redis
+  bool locks_items;  ///< the key of a lock ends with the item, so it can be a key of another list
+  bool has_payload;  ///< a command receives the work on standard input
+  bool is_counted_fast;   ///< Redis counts its items without reading them all
+  bool is_due_by_time;    ///< its items become due at times of their own
+  const char* bare_keys;  ///< examples of its keys if the key prefix is empty; "" = it has none
+  const char* before_key_prefix;  ///< its main key is this, the key prefix and `after_key_prefix`
+  const char* after_key_prefix;
+};
+const KindTraits& traits_of(SourceKind kind);
+
 struct CircularSettings;
 struct ScheduleSettings;
 struct JobSettings;

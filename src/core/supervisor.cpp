@@ -232,9 +232,9 @@ void Supervisor::set_hold(const std::string& reason) {
   for (const auto& [prefix, list] : lists_) list->set_held(!hold(list->config()).empty());
 }
 
-/// Jobs of Gearman have no keys in Redis that a host with another format could misread.
+/// Work outside Redis has no keys that a host with another format could misread.
 std::string Supervisor::hold(const ListConfig& rule) const {
-  return rule.kind() == SourceKind::gearman ? std::string() : hold_;
+  return rule.traits().in_redis ? hold_ : std::string();
 }
 
 bool Supervisor::cancel(const RunId& run) {

@@ -334,13 +334,13 @@ void Writer::write_schedules() {
     Family late = histogram("w8y_schedule_lateness_seconds",
                             "Lateness of jobs of a schedule when they were queued.");
     each_run([&](const std::string& list, const ActiveListMetrics& of) {
-      if (of.kind == SourceKind::schedule) late.add(of.run_stats.late, {{"list", list}});
+      if (of.is_due_by_time) late.add(of.run_stats.late, {{"list", list}});
     });
   }
   Family due = gauge("w8y_schedule_due", "Jobs of a schedule that are due and not queued.");
   each_known([&](const std::string& list, const ActiveListMetrics& of, const ListStats& stats) {
     for (const auto& [state, count] : stats.items)
-      if (of.kind == SourceKind::schedule && state == "due") due.add(count, {{"list", list}});
+      if (of.is_due_by_time && state == "due") due.add(count, {{"list", list}});
   });
 }
 

@@ -20,8 +20,8 @@ namespace w8y::ops {
 
 /// Metrics of a list apart from its state.
 struct ActiveListMetrics {
-  bool ran = false;  ///< since the start of w8yd on this host
-  SourceKind kind = SourceKind::circular;
+  bool ran = false;             ///< since the start of w8yd on this host
+  bool is_due_by_time = false;  ///< as in KindTraits
   std::size_t running = 0;
   RunCounters counters;
   RunStats run_stats;
