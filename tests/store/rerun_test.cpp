@@ -212,49 +212,45 @@ TEST_CASE("a claim replaces the mark of another lock until its run is settled") 
 
 // Found by the seed 179584397604503: a claim deleted the mark, and its run did not start.
 TEST_CASE("a claim whose run does not start keeps the mark of its item") {
-  Place place;
-  const std::vector<Claim> old = place.host->claim(1).claims;
-  REQUIRE(old.size() == 1);
-  const std::string item = old[0].item, lock = "work:lock:" + item, value = place.lock_of(item);
-  const auto claim_again = [&] {
-    std::optional<Claim> claimed;
-    place.host->source.claim_item(item, [&](const ItemClaim& claim) { claimed = claim.claim; });
-    REQUIRE(turn_until(place.loop, [&] { return claimed.has_value(); }));
-    return *claimed;
-  };
-  SUBCASE("handed back") {
-    CHECK(place.rerun(item) == RerunAs::after_run);
+  bool sets_lock_again = false;  // the earlier run
+  SUBCASE("the earlier run has lost its lock") {}
+  SUBCASE("the earlier run has set its lock again") {
+    sets_lock_again = true;
+  }
+  for (const std::string how : {"handed back", "marked, then handed back", "lost with its host"}) {
+    CAPTURE(how);
+    Place place;
+    const std::vector<Claim> old = place.host->claim(1).claims;
+    REQUIRE(old.size() == 1);
+    const std::string item = old[0].item, lock = "work:lock:" + item, value = place.lock_of(item);
+    const auto claim_again = [&] {
+      std::optional<Claim> claimed;
+      place.host->source.claim_item(item, [&](const ItemClaim& claim) { claimed = claim.claim; });
+      REQUIRE(turn_until(place.loop, [&] { return claimed.has_value(); }));
+      return *claimed;
+    };
+    const bool marked_late = how == "marked, then handed back";
+    if (!marked_late) CHECK(place.rerun(item) == RerunAs::after_run);
     place.server.command({"DEL", lock});  // its lease ends
-    place.host->source.hand_back(claim_again());
-    CHECK(place.host->settled());
-    CHECK(place.mark_of(item).empty());
-  }
-  SUBCASE("marked while it is claimed, and handed back") {
-    place.server.command({"DEL", lock});
     const Claim claim = claim_again();
-    CHECK(place.rerun(item) == RerunAs::after_run);
-    place.host->source.hand_back(claim);
-    CHECK(place.host->settled());
-    CHECK(place.mark_of(item).empty());
-  }
-  SUBCASE("lost with its host") {
-    CHECK(place.rerun(item) == RerunAs::after_run);
-    place.server.command({"DEL", lock});
-    claim_again();
-    place.server.command({"DEL", lock});
-  }
-  CHECK(place.has_marks());
-  SUBCASE("and the earlier run has lost its lock") {}
-  SUBCASE("and the earlier run has set its lock again") {
-    place.server.command({"SET", lock, value});
-  }
-  place.settle(old[0], store::RestFor{false, 60s}, store::FailureCount::reset);
-  CHECK(place.server.command({"EXISTS", lock}) == "0");
+    if (marked_late) CHECK(place.rerun(item) == RerunAs::after_run);
+    if (how == "lost with its host") {
+      place.server.command({"DEL", lock});
+    } else {
+      place.host->source.hand_back(claim);
+      CHECK(place.host->settled());
+      CHECK(place.mark_of(item).empty());
+    }
+    CHECK(place.has_marks());
+    if (sets_lock_again) place.server.command({"SET", lock, value});
+    place.settle(old[0], store::RestFor{false, 60s}, store::FailureCount::reset);
+    CHECK(place.server.command({"EXISTS", lock}) == "0");
 
-  // One mark gives one more run.
-  place.settle(claim_again(), store::RestFor{false, 60s}, store::FailureCount::reset);
-  CHECK(place.lock_of(item) == "delay:cooldown");
-  CHECK_FALSE(place.has_marks());
+    // One mark gives one more run.
+    place.settle(claim_again(), store::RestFor{false, 60s}, store::FailureCount::reset);
+    CHECK(place.lock_of(item) == "delay:cooldown");
+    CHECK_FALSE(place.has_marks());
+  }
 }
 
 TEST_CASE("the mark of a later run stays when an earlier run is settled") {
