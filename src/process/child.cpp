@@ -14,10 +14,7 @@
 
 #include "loop/loop.hpp"
 #include "process/error_text.hpp"
-#include "process/fd.hpp"
 #include "process/orphans.hpp"
-#include "process/pipes.hpp"
-#include "process/spawn_service.hpp"
 #include "process/unreaped_children.hpp"
 
 namespace w8y::process {
@@ -29,86 +26,32 @@ constexpr auto close_delay = std::chrono::seconds(1);
 
 }  // namespace
 
-/// Three parts must end: the process (`exited_`), `out_` and `err_`. The process is reaped when all
-/// have ended. Until then its PID, which is also the ID of its process group, cannot be reused.
-/// `deadline_` is set while a stop is in progress, or other processes keep outputs open.
-class Child::Impl : private SpawnClient {
- public:
-  Impl(loop::Loop& loop, ChildOptions&& options, ChildHandler& handler)
-      : loop_(loop),
-        handler_(handler),
-        kill_grace_(options.kill_grace),
-        own_group_(options.spawn.own_session),
-        deadline_(loop.timers()) {
-    forgotten().sweep();
-    try {
-      start(options);
-    } catch (const std::system_error& problem) {
-      abandon();
-      const int error = problem.code().value();
-      fail({error, problem.what()});
-    } catch (const std::bad_alloc&) {
-      abandon();
-      fail({ENOMEM, "cannot create a process: no memory"});
-    }
-  }
-  ~Impl() override {
+Child::Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler)
+    : loop_(loop),
+      handler_(handler),
+      kill_grace_(options.kill_grace),
+      own_group_(options.spawn.own_session),
+      deadline_(loop.timers()) {
+  forgotten().sweep();
+  try {
+    start(options);
+  } catch (const std::system_error& problem) {
     abandon();
-    forgotten().sweep();
+    const int error = problem.code().value();
+    fail({error, problem.what()});
+  } catch (const std::bad_alloc&) {
+    abandon();
+    fail({ENOMEM, "cannot create a process: no memory"});
   }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+}
 
-  [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] const ResourceUse& used() const { return used_; }
-  void stop();
-  void kill();
-  void signal(int number) const;
-  [[nodiscard]] InputPipe* input() { return in_ ? &*in_ : nullptr; }
-  void excuse(Duration time) {
-    if (out_) out_->excuse(time);
-  }
-
- private:
-  // SpawnClient
-  void on_spawned(Spawned&& spawned) override;
-  void on_not_spawned(const SpawnError& error) override;
-
-  void start(ChildOptions& options);
-  std::array<Fd, 3> open_pipes(ChildOptions& options);
-  bool set_group(ChildOptions& options);
-  void begin(const Spawned& spawned);
-  void fail(const SpawnError& error);
-  void abandon();
-  void on_exited();
-  void on_output_closed();
-  void close_outputs();
-  void end_if_over();
-  void signal_group(int number) const;
-
-  loop::Loop& loop_;
-  ChildHandler& handler_;
-  const Duration kill_grace_;
-  const bool own_group_;
-  Timer deadline_;
-
-  std::unique_ptr<PendingSpawn> spawning_;  ///< done once pid_ is known
-  pid_t pid_ = 0;
-  Fd pidfd_;
-  std::optional<RunGroup> group_;
-  ResourceUse used_;
-  std::optional<loop::Watch> exit_watch_;
-  std::optional<InputPipe> in_;
-  std::optional<OutputPipe> out_;
-  std::optional<OutputPipe> err_;
-  bool exited_ = false;
-  bool stopping_ = false;
-  bool killed_ = false;
-  bool ended_ = false;
-};
+Child::~Child() {
+  abandon();
+  forgotten().sweep();
+}
 
 /// Opens the pipes. Keeps this process's ends, and returns the child's ends for 0, 1 and 2.
-std::array<Fd, 3> Child::Impl::open_pipes(ChildOptions& options) {
+std::array<Fd, 3> Child::open_pipes(ChildOptions& options) {
   std::array<Fd, 3> theirs;
   SpawnRequest& request = options.spawn;
   if (options.keep_input) {
@@ -124,10 +67,10 @@ std::array<Fd, 3> Child::Impl::open_pipes(ChildOptions& options) {
   }
   out_.emplace(
       loop_, [this](std::string_view bytes) { handler_.on_output(Stream::out, bytes); },
-      [this] { on_output_closed(); });
+      [this] { end_if_over(); });
   err_.emplace(
       loop_, [this](std::string_view bytes) { handler_.on_output(Stream::err, bytes); },
-      [this] { on_output_closed(); });
+      [this] { end_if_over(); });
   theirs[1] = out_->open();
   theirs[2] = err_->open();
   request.out = theirs[1].get();
@@ -136,7 +79,7 @@ std::array<Fd, 3> Child::Impl::open_pipes(ChildOptions& options) {
 }
 
 /// Acquires a group. False: that failed, and was reported.
-bool Child::Impl::set_group(ChildOptions& options) {
+bool Child::set_group(ChildOptions& options) {
   if (options.groups == nullptr) return true;
   int error = 0;
   group_ = options.groups->acquire(options.limits, error);
@@ -149,7 +92,7 @@ bool Child::Impl::set_group(ChildOptions& options) {
   return true;
 }
 
-void Child::Impl::start(ChildOptions& options) {
+void Child::start(ChildOptions& options) {
   SpawnRequest& request = options.spawn;
   std::array<Fd, 3> theirs;
   if (options.capture) theirs = open_pipes(options);
@@ -173,7 +116,7 @@ void Child::Impl::start(ChildOptions& options) {
   begin(spawned);
 }
 
-void Child::Impl::begin(const Spawned& spawned) {
+void Child::begin(const Spawned& spawned) {
   pid_ = spawned.pid;
   pidfd_ = Fd(spawned.pidfd);
   if (spawned.group_error != 0 && group_) {
@@ -184,7 +127,7 @@ void Child::Impl::begin(const Spawned& spawned) {
   exit_watch_->want(true, false);
 }
 
-void Child::Impl::on_spawned(Spawned&& spawned) {
+void Child::on_spawned(Spawned&& spawned) {
   begin(spawned);
   if (killed_) kill();  // including processes that it may have started
   if (out_) out_->release();
@@ -192,7 +135,7 @@ void Child::Impl::on_spawned(Spawned&& spawned) {
   handler_.on_begun();
 }
 
-void Child::Impl::on_not_spawned(const SpawnError& error) {
+void Child::on_not_spawned(const SpawnError& error) {
   in_.reset();
   out_.reset();
   err_.reset();
@@ -202,7 +145,7 @@ void Child::Impl::on_not_spawned(const SpawnError& error) {
   handler_.on_ended(NotStarted{error.text, false, error.host_is_short(), error.host_lacks()});
 }
 
-void Child::Impl::fail(const SpawnError& error) {
+void Child::fail(const SpawnError& error) {
   const NotStarted why{error.text, false, error.host_is_short(), error.host_lacks()};
   deadline_.set(loop_.now(), [this, end = why] {
     ended_ = true;
@@ -211,7 +154,7 @@ void Child::Impl::fail(const SpawnError& error) {
 }
 
 /// Kills the child without a call of the handler.
-void Child::Impl::abandon() {
+void Child::abandon() {
   deadline_.cancel();
   spawning_.reset();
   exit_watch_.reset();
@@ -225,11 +168,11 @@ void Child::Impl::abandon() {
   pid_ = 0;
 }
 
-void Child::Impl::signal(int number) const {
+void Child::signal(int number) const {
   if (pidfd_) signal_by(pidfd_.get(), number);
 }
 
-void Child::Impl::signal_group(int number) const {
+void Child::signal_group(int number) const {
   if (!pidfd_) return;
   if (own_group_) {
     ::kill(-pid_, number);
@@ -238,7 +181,7 @@ void Child::Impl::signal_group(int number) const {
   }
 }
 
-void Child::Impl::stop() {
+void Child::stop() {
   if (spawning_ && !pidfd_) return kill();  // it has not started, so it cannot end by itself
   if (!pidfd_ || stopping_ || killed_) return;
   stopping_ = true;
@@ -247,7 +190,7 @@ void Child::Impl::stop() {
   deadline_.set(loop_.now() + kill_grace_, [this] { kill(); });
 }
 
-void Child::Impl::kill() {
+void Child::kill() {
   if (spawning_ && !pidfd_ && !ended_) {
     killed_ = true;
     return spawning_->kill();
@@ -260,7 +203,7 @@ void Child::Impl::kill() {
   if (exited_) deadline_.set(loop_.now() + close_delay, [this] { close_outputs(); });
 }
 
-void Child::Impl::on_exited() {
+void Child::on_exited() {
   exited_ = true;
   exit_watch_->want(false, false);
   if (in_) in_->drop();  // a grandchild may have it open
@@ -275,17 +218,13 @@ void Child::Impl::on_exited() {
   }
 }
 
-void Child::Impl::on_output_closed() {
-  end_if_over();
-}
-
-void Child::Impl::close_outputs() {
+void Child::close_outputs() {
   if (out_) out_->close();
   if (err_) err_->close();
   end_if_over();
 }
 
-void Child::Impl::end_if_over() {
+void Child::end_if_over() {
   if (ended_ || !exited_ || (out_ && out_->is_open()) || (err_ && err_->is_open())) return;
   if (own_group_) signal_group(SIGKILL);  // its PID is not reused before it is reaped
   ProcessEnd end;
@@ -306,45 +245,12 @@ void Child::Impl::end_if_over() {
   handler_.on_ended(std::move(end));
 }
 
-Child::Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler)
-    : impl_(std::make_unique<Impl>(loop, std::move(options), handler)) {}
-Child::~Child() = default;
-
-pid_t Child::pid() const {
-  return impl_->pid();
-}
-const ResourceUse& Child::used() const {
-  return impl_->used();
-}
-void Child::stop() {
-  impl_->stop();
-}
-void Child::kill() {
-  impl_->kill();
-}
-void Child::signal(int number) {
-  impl_->signal(number);
-}
-void Child::excuse(Duration time) {
-  impl_->excuse(time);
-}
 void Child::write(std::string_view bytes) {
-  if (InputPipe* input = impl_->input()) input->add(bytes);
+  if (in_) in_->add(bytes);
 }
+
 void Child::end_input() {
-  if (InputPipe* input = impl_->input()) input->finish();
-}
-bool Child::input_closed() const {
-  const InputPipe* input = impl_->input();
-  return input == nullptr || !input->is_open();
-}
-std::size_t Child::unwritten() const {
-  const InputPipe* input = impl_->input();
-  return input == nullptr ? 0 : input->waiting();
-}
-std::size_t Child::unread() const {
-  const InputPipe* input = impl_->input();
-  return input == nullptr ? 0 : input->unread();
+  if (in_) in_->finish();
 }
 
 }  // namespace w8y::process

@@ -2,22 +2,23 @@
 // output and standard error are at end of file.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/clock.hpp"
 #include "core/outcome.hpp"
 #include "process/cgroup.hpp"
-#include "process/spawn.hpp"
+#include "process/pipes.hpp"
+#include "process/spawn_service.hpp"
 
 namespace w8y::loop {
 class Loop;
 }
 
 namespace w8y::process {
-
-class SpawnService;
 
 enum class Stream { out, err };
 
@@ -64,28 +65,30 @@ struct ChildOptions {
 ///
 /// The destructor kills the group of a child that has not ended, and does not wait for it. Must be
 /// constructed on the loop's thread: the kernel kills a child when the thread that spawned it ends.
-class Child {
+class Child final : private SpawnClient {
  public:
   Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler);
-  ~Child();
+  ~Child() override;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  [[nodiscard]] pid_t pid() const;  ///< 0: not started
+  [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: not started
   /// Resources that its processes used; valid after on_ended(). Without a control group, only those
   /// of the child and of the processes that it waited for.
-  [[nodiscard]] const ResourceUse& used() const;
+  [[nodiscard]] const ResourceUse& used() const { return used_; }
   /// Sends SIGTERM (and SIGCONT) to the group, and SIGKILL after `kill_grace`. No effect if
   /// repeated.
   void stop();
   /// Sends SIGKILL to the group.
   void kill();
   /// Sends a signal to the process only.
-  void signal(int number);
+  void signal(int number) const;
 
   /// Subtracts `time` from the handling time that is charged to the child, for output that w8yd
   /// requested. Must be called in on_output().
-  void excuse(Duration time);
+  void excuse(Duration time) {
+    if (out_) out_->excuse(time);
+  }
 
   // With `keep_input`.
   /// Writes as much as the pipe has room for, the rest as the child reads. Check write_error()
@@ -94,15 +97,50 @@ class Child {
   /// Closes the input, after all bytes were written.
   void end_input();
   /// Returns whether the child has closed its end or exited.
-  [[nodiscard]] bool input_closed() const;
+  [[nodiscard]] bool input_closed() const { return !in_ || !in_->is_open(); }
   /// Returns the bytes that wait for room in the pipe.
-  [[nodiscard]] std::size_t unwritten() const;
+  [[nodiscard]] std::size_t unwritten() const { return in_ ? in_->waiting() : 0; }
   /// Returns the number of bytes of write() that the child has not read. Also valid after its end.
-  [[nodiscard]] std::size_t unread() const;
+  [[nodiscard]] std::size_t unread() const { return in_ ? in_->unread() : 0; }
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // SpawnClient
+  void on_spawned(Spawned&& spawned) override;
+  void on_not_spawned(const SpawnError& error) override;
+
+  void start(ChildOptions& options);
+  std::array<Fd, 3> open_pipes(ChildOptions& options);
+  bool set_group(ChildOptions& options);
+  void begin(const Spawned& spawned);
+  void fail(const SpawnError& error);
+  void abandon();
+  void on_exited();
+  void close_outputs();
+  void end_if_over();
+  void signal_group(int number) const;
+
+  // Three parts must end: the process (`exited_`), `out_` and `err_`. The process is reaped when
+  // all have ended. Until then its PID, which is also the ID of its process group, cannot be
+  // reused. `deadline_` is set while a stop is in progress, or other processes keep outputs open.
+  loop::Loop& loop_;
+  ChildHandler& handler_;
+  const Duration kill_grace_;
+  const bool own_group_;
+  Timer deadline_;
+
+  std::unique_ptr<PendingSpawn> spawning_;  ///< done once pid_ is known
+  pid_t pid_ = 0;
+  Fd pidfd_;
+  std::optional<RunGroup> group_;
+  ResourceUse used_;
+  std::optional<loop::Watch> exit_watch_;
+  std::optional<InputPipe> in_;
+  std::optional<OutputPipe> out_;
+  std::optional<OutputPipe> err_;
+  bool exited_ = false;
+  bool stopping_ = false;
+  bool killed_ = false;
+  bool ended_ = false;
 };
 
 }  // namespace w8y::process
