@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -26,19 +27,9 @@ bool stderr_is_journal() {
 }
 
 spdlog::level::level_enum level_of(LogLevel level) {
-  switch (level) {
-    case LogLevel::trace:
-      return spdlog::level::trace;
-    case LogLevel::debug:
-      return spdlog::level::debug;
-    case LogLevel::info:
-      return spdlog::level::info;
-    case LogLevel::warn:
-      return spdlog::level::warn;
-    case LogLevel::error:
-      return spdlog::level::err;
-  }
-  return spdlog::level::info;
+  constexpr std::array levels = {spdlog::level::trace, spdlog::level::debug, spdlog::level::info,
+                                 spdlog::level::warn, spdlog::level::err};
+  return levels.at(static_cast<std::size_t>(level));
 }
 
 /// Returns the fields for the journal. Their values are exact, without escapes.
@@ -61,106 +52,71 @@ JournalFields journal_fields(LogFields fields) {
 
 }  // namespace
 
-class Log::Impl {
- public:
-  explicit Impl(std::string journal)
-      : sink_(std::make_shared<LogSink>(
-            [this](std::uint64_t lost, int error) { return notice(lost, error); },
-            std::move(journal))),
-        logger_("w8y", sink_) {
-    // Errors of spdlog must not go to standard output or throw.
-    logger_.set_error_handler([](const std::string&) {});
-    apply(settings_);
-  }
-
-  void configure(const LogSettings& settings) {
-    LogSettings next = settings;
-    const std::string problem =
-        settings.file == settings_.file ? std::string() : sink_->open(settings.file);
-    if (!problem.empty()) next.file = settings_.file;
-    apply(next);
-    if (!problem.empty()) complain(settings.file, problem);
-  }
-
-  std::string prepare(const LogSettings& settings) {
-    std::string problem = sink_->prepare(settings.file);
-    // A reload only checks the present file again. SIGHUP reopens it.
-    if (settings.file == settings_.file) sink_->discard_prepared();
-    return problem;
-  }
-
-  void reopen() {
-    if (settings_.file.empty()) return;
-    if (const auto problem = sink_->open(settings_.file); !problem.empty())
-      complain(settings_.file, problem);
-  }
-
-  [[nodiscard]] bool enabled(LogLevel level) const { return logger_.should_log(level_of(level)); }
-
-  void write(LogLevel level, std::string_view message, LogFields fields) {
-    if (!enabled(level)) return;
-    const bool whole_items = has_long_item(fields) && sink_->accepts_long_lines();
-    const std::string line = render_line(settings_.format, message, fields, whole_items);
-    if (sink_->uses_journal()) sink_->set_fields(journal_fields(fields));
-    logger_.log(level_of(level), spdlog::string_view_t(line.data(), line.size()));
-  }
-
-  [[nodiscard]] std::uint64_t lost() const { return sink_->lost(); }
-
- private:
-  void apply(const LogSettings& settings) {
-    settings_ = settings;
-    const bool journal = settings_.file.empty() && stderr_is_journal();
-    sink_->set_formatter(make_formatter(settings_.format, journal));
-    sink_->use_journal(journal);
-    logger_.set_level(level_of(settings_.level));
-  }
-
-  void complain(const std::string& file, const std::string& problem) {
-    write(LogLevel::error, "cannot open the log file", {{"file", file}, {"error", problem}});
-  }
-
-  [[nodiscard]] std::string notice(std::uint64_t lost, int error) const {
-    return render_line(settings_.format, "log lines dropped",
-                       {{"lines", lost}, {"error", std::strerror(error)}});
-  }
-
-  LogSettings settings_;
-  std::shared_ptr<LogSink> sink_;
-  spdlog::logger logger_;
-};
-
-Log::Log() : Log(LogSettings{}) {}
-
 Log::Log(const LogSettings& settings, std::string journal)
-    : impl_(std::make_unique<Impl>(std::move(journal))) {
+    : sink_(std::make_shared<LogSink>(
+          [this](std::uint64_t lost, int error) { return notice(lost, error); },
+          std::move(journal))),
+      logger_(std::make_unique<spdlog::logger>("w8y", sink_)) {
+  // Errors of spdlog must not go to standard output or throw.
+  logger_->set_error_handler([](const std::string&) {});
+  apply(settings_);
   configure(settings);
 }
 
 Log::~Log() = default;
 
 void Log::configure(const LogSettings& settings) {
-  impl_->configure(settings);
+  LogSettings next = settings;
+  const std::string problem =
+      settings.file == settings_.file ? std::string() : sink_->open(settings.file);
+  if (!problem.empty()) next.file = settings_.file;
+  apply(next);
+  if (!problem.empty()) complain(settings.file, problem);
 }
 
 std::string Log::prepare(const LogSettings& settings) {
-  return impl_->prepare(settings);
+  std::string problem = sink_->prepare(settings.file);
+  // A reload only checks the present file again. SIGHUP reopens it.
+  if (settings.file == settings_.file) sink_->discard_prepared();
+  return problem;
 }
 
 void Log::reopen() {
-  impl_->reopen();
+  if (settings_.file.empty()) return;
+  if (const auto problem = sink_->open(settings_.file); !problem.empty())
+    complain(settings_.file, problem);
 }
 
 bool Log::enabled(LogLevel level) const {
-  return impl_->enabled(level);
-}
-
-void Log::put(LogLevel level, std::string_view message, LogFields fields) {
-  impl_->write(level, message, fields);
+  return logger_->should_log(level_of(level));
 }
 
 std::uint64_t Log::lost() const {
-  return impl_->lost();
+  return sink_->lost();
+}
+
+void Log::put(LogLevel level, std::string_view message, LogFields fields) {
+  const bool whole_items = has_long_item(fields) && sink_->accepts_long_lines();
+  const std::string line = render_line(settings_.format, message, fields, whole_items);
+  if (sink_->uses_journal()) sink_->set_fields(journal_fields(fields));
+  logger_->log(level_of(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+void Log::apply(const LogSettings& settings) {
+  settings_ = settings;
+  const bool journal = settings_.file.empty() && stderr_is_journal();
+  sink_->set_formatter(make_formatter(settings_.format, journal));
+  sink_->use_journal(journal);
+  logger_->set_level(level_of(settings_.level));
+}
+
+void Log::complain(const std::string& file, const std::string& problem) {
+  error("cannot open the log file", {{"file", file}, {"error", problem}});
+}
+
+std::string Log::notice(std::uint64_t lost, int error) const {
+  return render_line(settings_.format, "log lines dropped",
+                     {{"lines", lost}, {"error", std::strerror(error)}});
 }
 
 }  // namespace w8y::ops

@@ -13,7 +13,13 @@
 #include "core/list_config.hpp"
 #include "ops/journal.hpp"
 
+namespace spdlog {
+class logger;
+}
+
 namespace w8y::ops {
+
+class LogSink;
 
 /// Output of a child. It is the last field of its line, always in quotes, and gets the room that
 /// the other fields leave. So output cannot imitate a line of w8yd.
@@ -104,10 +110,8 @@ class LineLog {
 /// entries go to standard error, and text lines then start with the priority for the journal.
 class Log final : public LineLog {
  public:
-  /// Logs to standard error, as text.
-  Log();
   /// `journal`: path of the socket of journald.
-  explicit Log(const LogSettings& settings, std::string journal = journal_socket);
+  explicit Log(const LogSettings& settings = {}, std::string journal = journal_socket);
   ~Log() override;
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -128,9 +132,13 @@ class Log final : public LineLog {
 
  private:
   void put(LogLevel level, std::string_view message, LogFields fields) override;
+  void apply(const LogSettings& settings);
+  void complain(const std::string& file, const std::string& problem);
+  [[nodiscard]] std::string notice(std::uint64_t lost, int error) const;
 
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  LogSettings settings_;
+  std::shared_ptr<LogSink> sink_;
+  std::unique_ptr<spdlog::logger> logger_;
 };
 
 }  // namespace w8y::ops
