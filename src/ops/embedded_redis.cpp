@@ -9,11 +9,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/line_splitter.hpp"
-#include "core/timers.hpp"
-#include "loop/loop.hpp"
-#include "ops/private_directory.hpp"
-#include "process/child.hpp"
 #include "process/find_program.hpp"
 
 namespace w8y::ops {
@@ -46,76 +41,41 @@ std::string in_words(const ProcessEnd& end) {
 
 }  // namespace
 
-class EmbeddedRedis::Impl : public process::ChildHandler {
- public:
-  Impl(loop::Loop& loop, EmbeddedRedisOptions options, EmbeddedRedisHandler& handler)
-      : loop_(loop),
-        options_(std::move(options)),
-        handler_(handler),
-        directory_(options_.directory),
-        socket_(directory_.path() + "/redis.sock"),
-        url_("unix://" + socket_),
-        pause_(options_.min_pause),
-        timer_(loop.timers()),
-        lines_(max_log_line) {
-    if (socket_.size() >= sizeof(sockaddr_un::sun_path))
-      throw std::runtime_error(
-          "the path " + socket_ +
-          " is too long for a Unix socket; use a shorter path with --embedded DIR");
-    const auto found = process::find_program(options_.program);
-    if (found.path.empty())
-      throw std::runtime_error("cannot run " + options_.program + ": " + found.problem);
-    program_ = found.path;
-    timer_.set(loop_.now(), [this] { start(); });
-  }
+EmbeddedRedis::EmbeddedRedis(loop::Loop& loop, EmbeddedRedisOptions options,
+                             EmbeddedRedisHandler& handler)
+    : loop_(loop),
+      options_(std::move(options)),
+      handler_(handler),
+      directory_(options_.directory),
+      socket_(directory_.path() + "/redis.sock"),
+      url_("unix://" + socket_),
+      pause_(options_.min_pause),
+      timer_(loop.timers()),
+      lines_(max_log_line) {
+  if (socket_.size() >= sizeof(sockaddr_un::sun_path))
+    throw std::runtime_error(
+        "the path " + socket_ +
+        " is too long for a Unix socket; use a shorter path with --embedded DIR");
+  const auto found = process::find_program(options_.program);
+  if (found.path.empty())
+    throw std::runtime_error("cannot run " + options_.program + ": " + found.problem);
+  program_ = found.path;
+  timer_.set(loop_.now(), [this] { start(); });
+}
 
-  [[nodiscard]] const std::string& url() const { return url_; }
-  [[nodiscard]] int pid() const { return running() ? child_->pid() : 0; }
-
-  void stop() {
-    if (state_ == State::stopping || state_ == State::stopped) return;
-    if (!running()) {
-      state_ = State::stopping;
-      timer_.set(loop_.now(), [this] { end(); });
-      return;
-    }
+void EmbeddedRedis::stop() {
+  if (state_ == State::stopping || state_ == State::stopped) return;
+  if (!running()) {
     state_ = State::stopping;
-    timer_.cancel();
-    child_->stop();
+    timer_.set(loop_.now(), [this] { end(); });
+    return;
   }
+  state_ = State::stopping;
+  timer_.cancel();
+  child_->stop();
+}
 
- private:
-  enum class State { starting, up, pausing, stopping, stopped };
-
-  [[nodiscard]] bool running() const { return child_ && !ended_; }
-  void start();
-  void check();
-  void pause(const std::string& why);
-  void end();
-  [[nodiscard]] process::SpawnRequest request() const;
-
-  // process::ChildHandler
-  void on_output(process::Stream stream, std::string_view bytes) override;
-  void on_ended(ProcessEnd end) override;
-
-  loop::Loop& loop_;
-  EmbeddedRedisOptions options_;
-  EmbeddedRedisHandler& handler_;
-  PrivateDirectory directory_;
-  std::string socket_;
-  std::string url_;
-  std::string program_;
-  State state_ = State::pausing;
-  Duration pause_;
-  Timer timer_;  ///< next check or next start
-  LineSplitter lines_;
-  std::string last_line_;  ///< last line of the server's log: the reason of its end
-  Instant up_since_{};
-  std::unique_ptr<process::Child> child_;
-  bool ended_ = false;
-};
-
-process::SpawnRequest EmbeddedRedis::Impl::request() const {
+process::SpawnRequest EmbeddedRedis::request() const {
   process::SpawnRequest spawn;
   spawn.program = program_;
   spawn.argv = {program_,
@@ -145,7 +105,7 @@ process::SpawnRequest EmbeddedRedis::Impl::request() const {
   return spawn;
 }
 
-void EmbeddedRedis::Impl::start() {
+void EmbeddedRedis::start() {
   child_.reset();  // the one that has ended
   if (accepts_connections(socket_)) {
     // This process holds the lock, so the other server has outlived its w8yd briefly, or was
@@ -160,11 +120,12 @@ void EmbeddedRedis::Impl::start() {
   options.spawn = request();
   options.kill_grace = options_.kill_grace;
   options.groups = options_.groups;
-  child_ = std::make_unique<process::Child>(loop_, std::move(options), *this);
+  process::ChildHandler& self = *this;
+  child_ = std::make_unique<process::Child>(loop_, std::move(options), self);
   timer_.set(loop_.now() + check_interval, [this] { check(); });
 }
 
-void EmbeddedRedis::Impl::check() {
+void EmbeddedRedis::check() {
   if (!accepts_connections(socket_)) {
     timer_.set(loop_.now() + check_interval, [this] { check(); });
     return;
@@ -174,7 +135,7 @@ void EmbeddedRedis::Impl::check() {
   handler_.on_redis_up();
 }
 
-void EmbeddedRedis::Impl::pause(const std::string& why) {
+void EmbeddedRedis::pause(const std::string& why) {
   state_ = State::pausing;
   const Duration pause = pause_;
   pause_ = std::min(pause_ * 2, options_.max_pause);
@@ -182,12 +143,12 @@ void EmbeddedRedis::Impl::pause(const std::string& why) {
   handler_.on_redis_down(why, pause);
 }
 
-void EmbeddedRedis::Impl::end() {
+void EmbeddedRedis::end() {
   state_ = State::stopped;
   handler_.on_redis_stopped();
 }
 
-void EmbeddedRedis::Impl::on_output(process::Stream, std::string_view bytes) {
+void EmbeddedRedis::on_output(process::Stream, std::string_view bytes) {
   lines_.feed(bytes, [this](std::string_view line, bool) {
     if (line.empty()) return;
     last_line_ = line;
@@ -195,7 +156,7 @@ void EmbeddedRedis::Impl::on_output(process::Stream, std::string_view bytes) {
   });
 }
 
-void EmbeddedRedis::Impl::on_ended(ProcessEnd process_end) {
+void EmbeddedRedis::on_ended(ProcessEnd process_end) {
   ended_ = true;
   if (state_ == State::stopping) {
     end();
@@ -205,24 +166,6 @@ void EmbeddedRedis::Impl::on_ended(ProcessEnd process_end) {
     pause_ = options_.min_pause;
   const std::string said = last_line_.empty() ? "" : ": " + last_line_;
   pause("redis-server ended, " + in_words(process_end) + said);
-}
-
-EmbeddedRedis::EmbeddedRedis(loop::Loop& loop, EmbeddedRedisOptions options,
-                             EmbeddedRedisHandler& handler)
-    : impl_(std::make_unique<Impl>(loop, std::move(options), handler)) {}
-
-EmbeddedRedis::~EmbeddedRedis() = default;
-
-const std::string& EmbeddedRedis::url() const {
-  return impl_->url();
-}
-
-int EmbeddedRedis::pid() const {
-  return impl_->pid();
-}
-
-void EmbeddedRedis::stop() {
-  impl_->stop();
 }
 
 std::string default_embedded_directory() {

@@ -4,14 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "core/clock.hpp"
-
-namespace w8y::process {
-class ControlGroups;
-}
-namespace w8y::loop {
-class Loop;
-}
+#include "core/line_splitter.hpp"
+#include "core/timers.hpp"
+#include "loop/loop.hpp"
+#include "ops/private_directory.hpp"
+#include "process/child.hpp"
 
 namespace w8y::ops {
 
@@ -51,25 +48,51 @@ class EmbeddedRedisHandler {
 /// - `pausing` – the server has ended and is started again after a pause
 /// - `stopping` – SIGTERM was sent
 /// - `stopped` – the server has ended and is not started again
-class EmbeddedRedis {
+class EmbeddedRedis final : private process::ChildHandler {
  public:
   /// Throws std::runtime_error with the remedy if there is no such program, or if the directory
   /// cannot be created, belongs to another user, is writable by others, or is in use. The loop
   /// calls the handler.
   EmbeddedRedis(loop::Loop& loop, EmbeddedRedisOptions options, EmbeddedRedisHandler& handler);
   /// Kills the server if it still runs: call stop() first.
-  ~EmbeddedRedis();
+  ~EmbeddedRedis() override = default;
   EmbeddedRedis(const EmbeddedRedis&) = delete;
   EmbeddedRedis& operator=(const EmbeddedRedis&) = delete;
 
   /// "unix:///DIR/redis.sock"
-  [[nodiscard]] const std::string& url() const;
-  [[nodiscard]] int pid() const;  ///< 0: not running
+  [[nodiscard]] const std::string& url() const { return url_; }
+  [[nodiscard]] int pid() const { return running() ? child_->pid() : 0; }  ///< 0: not running
   void stop();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  enum class State { starting, up, pausing, stopping, stopped };
+
+  [[nodiscard]] bool running() const { return child_ && !ended_; }
+  void start();
+  void check();
+  void pause(const std::string& why);
+  void end();
+  [[nodiscard]] process::SpawnRequest request() const;
+
+  // process::ChildHandler
+  void on_output(process::Stream stream, std::string_view bytes) override;
+  void on_ended(ProcessEnd end) override;
+
+  loop::Loop& loop_;
+  EmbeddedRedisOptions options_;
+  EmbeddedRedisHandler& handler_;
+  PrivateDirectory directory_;
+  std::string socket_;
+  std::string url_;
+  std::string program_;
+  State state_ = State::pausing;
+  Duration pause_;
+  Timer timer_;  ///< next check or next start
+  LineSplitter lines_;
+  std::string last_line_;  ///< last line of the server's log: the reason of its end
+  Instant up_since_{};
+  std::unique_ptr<process::Child> child_;
+  bool ended_ = false;
 };
 
 /// Returns the first directory of $STATE_DIRECTORY, else $XDG_STATE_HOME/w8y, else
