@@ -16,9 +16,6 @@ namespace {
 constexpr std::size_t max_body = std::size_t{64} << 20;
 constexpr Duration busy_pause = std::chrono::milliseconds(10);
 
-struct CloseCurl {
-  void operator()(CURL* curl) const { Curl::get().easy_cleanup(curl); }
-};
 struct FreeList {
   void operator()(curl_slist* list) const { Curl::get().slist_free_all(list); }
 };
@@ -49,88 +46,63 @@ std::size_t on_bytes(char* data, std::size_t size, std::size_t count, void* body
   return length;
 }
 
-}  // namespace
-
-class HttpClient::Impl {
- public:
-  Impl(std::string socket, const std::string& authority)
-      : socket_(std::move(socket)), base_("http://" + authority) {
-    curl_.reset(Curl::get().easy_init());
-    if (!curl_) throw std::runtime_error("cannot set up an HTTP client");
+/// Sends the request again while the backlog of the server is full: connect() on a unix socket then
+/// fails without waiting. Nothing has been sent at that time.
+CURLcode perform(CURL* curl, Duration timeout) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + timeout;
+  for (;;) {
+    const CURLcode code = Curl::get().easy_perform(curl);
+    const bool over = timeout > Duration(0) && Clock::now() >= end;
+    if (connect_error(curl, code) != EAGAIN || over) return code;
+    std::this_thread::sleep_for(busy_pause);
   }
-
-  HttpResult request(const std::string& path, const std::string* body, Duration timeout) {
-    CURL* curl = curl_.get();
-    HttpResult result;
-    Curl::get().easy_reset(curl);
-    std::array<char, CURL_ERROR_SIZE> error{};
-    const std::string url = base_ + path;
-    set(CURLOPT_URL, url.c_str());
-    if (!socket_.empty()) set(CURLOPT_UNIX_SOCKET_PATH, socket_.c_str());
-    set(CURLOPT_PATH_AS_IS, 1L);  // a list may be named ".."
-    set(CURLOPT_PROXY, "");
-    set(CURLOPT_NOSIGNAL, 1L);
-    set(CURLOPT_ERRORBUFFER, error.data());
-    set(CURLOPT_CONNECTTIMEOUT_MS, 5000L);
-    const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
-    set(CURLOPT_TIMEOUT_MS, static_cast<long>(limit));
-    set(CURLOPT_WRITEFUNCTION, &on_bytes);
-    set(CURLOPT_WRITEDATA, &result.body);
-    const std::unique_ptr<curl_slist, FreeList> headers(
-        Curl::get().slist_append(nullptr, "Content-Type: application/json"));
-    if (body != nullptr) {
-      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body->size()));
-      set(CURLOPT_POSTFIELDS, body->c_str());
-      set(CURLOPT_HTTPHEADER, headers.get());
-    }
-    const CURLcode code = perform(timeout);
-    long status = 0;
-    Curl::get().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    result.status = static_cast<unsigned>(status);
-    if (code != CURLE_OK) result.problem = problem_of(curl, code, error.data());
-    Curl::get().easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
-    return result;
-  }
-
- private:
-  /// Sends the request again while the backlog of the server is full: connect() on a unix socket
-  /// then fails without waiting. Nothing has been sent at that time.
-  CURLcode perform(Duration timeout) {
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + timeout;
-    for (;;) {
-      const CURLcode code = Curl::get().easy_perform(curl_.get());
-      const bool over = timeout > Duration(0) && Clock::now() >= end;
-      if (connect_error(curl_.get(), code) != EAGAIN || over) return code;
-      std::this_thread::sleep_for(busy_pause);
-    }
-  }
-
-  template <typename Value>
-  void set(CURLoption option, Value value) {
-    if (const CURLcode code = Curl::get().easy_setopt(curl_.get(), option, value); code != CURLE_OK)
-      throw std::runtime_error(Curl::get().easy_strerror(code));
-  }
-
-  std::string socket_;  ///< empty: TCP, as in the URL
-  std::string base_;
-  std::unique_ptr<CURL, CloseCurl> curl_;
-};
-
-HttpClient::HttpClient(std::string socket)
-    : impl_(std::make_unique<Impl>(std::move(socket), "localhost")) {}
-
-HttpClient::HttpClient(const StatusAddress& address)
-    : impl_(std::make_unique<Impl>(address.path, address.is_unix() ? "localhost" : address.text)) {}
-
-HttpClient::~HttpClient() = default;
-
-HttpResult HttpClient::get(const std::string& path, Duration timeout) {
-  return impl_->request(path, nullptr, timeout);
 }
 
-HttpResult HttpClient::post(const std::string& path, const std::string& body, Duration timeout) {
-  return impl_->request(path, &body, timeout);
+}  // namespace
+
+HttpClient::HttpClient(std::string socket, const std::string& authority)
+    : socket_(std::move(socket)),
+      base_("http://" + authority),
+      curl_(Curl::get().easy_init(), Curl::get().easy_cleanup) {
+  if (!curl_) throw std::runtime_error("cannot set up an HTTP client");
+}
+
+HttpResult HttpClient::request(const std::string& path, const std::string* body, Duration timeout) {
+  CURL* curl = curl_.get();
+  const auto set = [curl](CURLoption option, auto value) {
+    const CURLcode code = Curl::get().easy_setopt(curl, option, value);
+    if (code != CURLE_OK) throw std::runtime_error(Curl::get().easy_strerror(code));
+  };
+  HttpResult result;
+  Curl::get().easy_reset(curl);
+  std::array<char, CURL_ERROR_SIZE> error{};
+  const std::string url = base_ + path;
+  set(CURLOPT_URL, url.c_str());
+  if (!socket_.empty()) set(CURLOPT_UNIX_SOCKET_PATH, socket_.c_str());
+  set(CURLOPT_PATH_AS_IS, 1L);  // a list may be named ".."
+  set(CURLOPT_PROXY, "");
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_ERRORBUFFER, error.data());
+  set(CURLOPT_CONNECTTIMEOUT_MS, 5000L);
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(limit));
+  set(CURLOPT_WRITEFUNCTION, &on_bytes);
+  set(CURLOPT_WRITEDATA, &result.body);
+  const std::unique_ptr<curl_slist, FreeList> headers(
+      Curl::get().slist_append(nullptr, "Content-Type: application/json"));
+  if (body != nullptr) {
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body->size()));
+    set(CURLOPT_POSTFIELDS, body->c_str());
+    set(CURLOPT_HTTPHEADER, headers.get());
+  }
+  const CURLcode code = perform(curl, timeout);
+  long status = 0;
+  Curl::get().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  result.status = static_cast<unsigned>(status);
+  if (code != CURLE_OK) result.problem = problem_of(curl, code, error.data());
+  Curl::get().easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  return result;
 }
 
 }  // namespace w8y::http
