@@ -26,6 +26,13 @@ const Json* member(const void* object, std::string_view name) {
   return found == json.end() ? nullptr : &*found;
 }
 
+/// Returns null for a missing member.
+const Json& value_of(const void* object, std::string_view name) {
+  static const Json null;
+  const Json* const found = member(object, name);
+  return found == nullptr ? null : *found;
+}
+
 }  // namespace
 
 std::optional<JsonFields> JsonFields::parse(std::string_view text, std::size_t most) {
@@ -43,8 +50,8 @@ bool JsonFields::has(std::string_view name) const {
 }
 
 std::string JsonFields::text(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+  const Json& found = value_of(object_, name);
+  return found.is_string() ? found.get<std::string>() : std::string();
 }
 
 std::optional<std::string> JsonFields::bytes(std::string_view name) const {
@@ -58,75 +65,68 @@ std::optional<std::string> JsonFields::bytes(std::string_view name) const {
 }
 
 std::optional<std::int64_t> JsonFields::integer(std::string_view name, IntegerRange range) const {
-  const Json* const found = member(object_, name);
-  return found == nullptr ? std::nullopt : read_integer(*found, range);
+  return read_integer(value_of(object_, name), range);
 }
 
 std::optional<double> JsonFields::real(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  if (found == nullptr || !found->is_number()) return std::nullopt;
-  return found->get<double>();
+  const Json& found = value_of(object_, name);
+  return found.is_number() ? std::optional(found.get<double>()) : std::nullopt;
 }
 
 std::optional<WallTime> JsonFields::ms(std::string_view name, IntegerRange range) const {
-  const Json* const found = member(object_, name);
-  return found == nullptr ? std::nullopt : read_ms(*found, range);
+  return read_ms(value_of(object_, name), range);
 }
 
 bool JsonFields::is_text(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  return found != nullptr && found->is_string();
+  return value_of(object_, name).is_string();
 }
 
 bool JsonFields::is_flag(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  return found != nullptr && found->is_boolean();
+  return value_of(object_, name).is_boolean();
 }
 
 bool JsonFields::is_array(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  return found != nullptr && found->is_array();
+  return value_of(object_, name).is_array();
 }
 
 std::size_t JsonFields::count(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  return found != nullptr && found->is_array() ? found->size() : 0;
+  const Json& found = value_of(object_, name);
+  return found.is_array() ? found.size() : 0;
 }
 
 bool JsonFields::flag(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  return found != nullptr && found->is_boolean() && found->get<bool>();
+  const Json& found = value_of(object_, name);
+  return found.is_boolean() && found.get<bool>();
 }
 
 std::vector<std::string> JsonFields::texts(std::string_view name) const {
   std::vector<std::string> all;
-  const Json* const found = member(object_, name);
-  if (found == nullptr || !found->is_array()) return all;
-  for (const Json& each : *found)
+  const Json& found = value_of(object_, name);
+  if (!found.is_array()) return all;
+  for (const Json& each : found)
     if (each.is_string()) all.push_back(each.get<std::string>());
   return all;
 }
 
 std::optional<JsonFields> JsonFields::object(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  if (found == nullptr || !found->is_object()) return std::nullopt;
-  return JsonFields(document_, found);
+  const Json& found = value_of(object_, name);
+  return found.is_object() ? std::optional(JsonFields(document_, &found)) : std::nullopt;
 }
 
 std::vector<JsonFields> JsonFields::objects(std::string_view name) const {
   std::vector<JsonFields> all;
-  const Json* const found = member(object_, name);
-  if (found == nullptr || !found->is_array()) return all;
-  for (const Json& each : *found)
+  const Json& found = value_of(object_, name);
+  if (!found.is_array()) return all;
+  for (const Json& each : found)
     if (each.is_object()) all.push_back(JsonFields(document_, &each));
   return all;
 }
 
 std::vector<JsonFields::Element> JsonFields::elements(std::string_view name) const {
   std::vector<Element> all;
-  const Json* const found = member(object_, name);
-  if (found == nullptr || !found->is_array()) return all;
-  for (const Json& each : *found) {
+  const Json& found = value_of(object_, name);
+  if (!found.is_array()) return all;
+  for (const Json& each : found) {
     Element& element = all.emplace_back();
     if (each.is_string()) element.text = each.get<std::string>();
     if (each.is_object()) element.object = JsonFields(document_, &each);
@@ -141,8 +141,7 @@ std::vector<std::string> JsonFields::names() const {
 }
 
 std::string JsonFields::value(std::string_view name) const {
-  const Json* const found = member(object_, name);
-  return found == nullptr ? "null" : found->dump(-1, ' ', true, Json::error_handler_t::replace);
+  return value_of(object_, name).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 std::string JsonFields::whole() const {
