@@ -51,7 +51,9 @@ class HostControl final : public api::Control {
   [[nodiscard]] HostStatus status() const override;
   [[nodiscard]] std::string stuck() const override;
   void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
-    list_walks_.begin(std::move(look), std::move(then));
+    list_walks_.begin(
+        [look = std::move(look)](const ListStatus& list, const ServedList&) { look(list); },
+        std::move(then));
   }
   void count_items(const std::string& prefix,
                    std::function<void(const std::optional<ListStats>&)> then) override;

@@ -39,13 +39,13 @@ bool ListIteration::step(Iteration& walk) const {
   const Instant until = clock_.now() + max_step;
   auto list = walk.last ? lists.upper_bound(*walk.last) : lists.begin();
   for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
-    walk.visit(status_of(*list->second, supervisor_, facts_));
+    walk.visit(status_of(*list->second, supervisor_, facts_), *list->second);
     if (i % few > 0 || clock_.now() < until) continue;
     walk.last = list->first;
     return false;
   }
   for (const auto& gone : supervisor_.closing())
-    if (gone->running() > 0) walk.visit(status_of(*gone, supervisor_, facts_));
+    if (gone->running() > 0) walk.visit(status_of(*gone, supervisor_, facts_), *gone);
   return true;
 }
 

@@ -17,7 +17,7 @@ namespace w8y::app {
 /// renewals, for 100 ms.
 class ListIteration {
  public:
-  using Visit = std::function<void(const ListStatus&)>;
+  using Visit = std::function<void(const ListStatus&, const ServedList&)>;
   using Then = std::function<void()>;
 
   ListIteration(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,

@@ -77,7 +77,8 @@ void ListReportPublisher::check_all() {
   walk_.set(soon, [this] {
     walking_ = true;
     published_.begin();
-    walks_.begin([this](const ListStatus& list) { published_.record(list); }, [this] { walked(); });
+    walks_.begin([this](const ListStatus& list, const ServedList&) { published_.record(list); },
+                 [this] { walked(); });
   });
 }
 

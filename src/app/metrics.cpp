@@ -13,11 +13,6 @@ namespace {
 
 /// Time for which a response is kept, so that many clients cost no more than one.
 constexpr Duration kept_for = std::chrono::seconds(1);
-/// Time of one step, and the pause after it for other work of the loop.
-constexpr Duration max_scrape_step = std::chrono::milliseconds(2);
-constexpr Duration scrape_pause = std::chrono::microseconds(500);
-/// Number of lists between two checks of the clock.
-constexpr std::size_t lists_between_looks = 16;
 
 bool has_run(const RunCounters& counters) {
   return counters.claimed + counters.succeeded + counters.failed + counters.crashed +
@@ -27,7 +22,8 @@ bool has_run(const RunCounters& counters) {
 
 }  // namespace
 
-Metrics::Metrics(const Parts& parts) : parts_(parts), next_(parts.loop.timers()) {}
+Metrics::Metrics(const Parts& parts)
+    : parts_(parts), walk_(parts.loop.clock(), parts.loop.timers(), parts.supervisor, *this) {}
 
 Metrics::~Metrics() = default;
 
@@ -63,33 +59,17 @@ void Metrics::respond(const http::HttpReplyPtr& reply) {
 void Metrics::begin() {
   gathering_ = std::make_unique<ops::HostMetrics>();
   gathering_->lists.reserve(parts_.supervisor.lists().size());
-  last_.reset();
-  next_.set(parts_.loop.now(), [this] { continue_writing(); });
+  walk_.begin(
+      [this](const ListStatus& status, const ServedList& list) { record_list(status, list); },
+      [this] { gathered(); });
 }
 
-void Metrics::continue_writing() {
-  if (step()) return gathered();
-  next_.set(parts_.loop.now() + scrape_pause, [this] { continue_writing(); });
-}
-
-/// Returns whether all lists were read.
-bool Metrics::step() {
-  const auto& lists = parts_.supervisor.lists();
-  const Instant until = parts_.loop.now() + max_scrape_step;
-  auto list = last_ ? lists.upper_bound(*last_) : lists.begin();
-  for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
-    record_list(*list->second);
-    if (i % lists_between_looks > 0 || parts_.loop.now() < until) continue;
-    last_ = list->first;
-    return false;
-  }
-  return true;
-}
-
-void Metrics::record_list(const ServedList& list) {
+void Metrics::record_list(const ListStatus& status, const ServedList& list) {
+  // A removed list may have a successor of the same name, whose metrics have the same labels.
+  const auto served = parts_.supervisor.lists().find(status.prefix);
+  if (served == parts_.supervisor.lists().end() || served->second.get() != &list) return;
   ops::HostMetrics& host = *gathering_;
   ops::ListMetrics& metrics = host.lists.emplace_back();
-  const ListStatus status = status_of(list, parts_.supervisor, *this);
   metrics.prefix = status.prefix;
   metrics.state = status.state;
   host.settlements_waiting += list.unsettled();

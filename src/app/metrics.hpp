@@ -3,17 +3,16 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/control.hpp"
 #include "app/host_status.hpp"
 #include "app/list_factory.hpp"
+#include "app/list_iteration.hpp"
 #include "app/list_stats_cache.hpp"
 #include "core/events.hpp"
 #include "core/supervisor.hpp"
-#include "core/timers.hpp"
 #include "http/http.hpp"
 #include "ops/event_log.hpp"
 #include "ops/metrics.hpp"
@@ -47,9 +46,7 @@ class Metrics final : public EventHandler, private ListStateSource {
 
   void respond(const http::HttpReplyPtr& reply);
   void begin();
-  void continue_writing();
-  [[nodiscard]] bool step();
-  void record_list(const ServedList& list);
+  void record_list(const ListStatus& status, const ServedList& list);
   void gathered();
   void on_written(std::string&& text);
 
@@ -60,8 +57,7 @@ class Metrics final : public EventHandler, private ListStateSource {
   // Collection in progress.
   std::vector<http::HttpReplyPtr> waiting_;
   std::unique_ptr<ops::HostMetrics> gathering_;
-  std::optional<std::string> last_;  ///< prefix of the last list
-  Timer next_;
+  ListIteration walk_;
   // Latest response.
   std::shared_ptr<const std::string> text_;
   Instant updated_at_{};
