@@ -24,49 +24,36 @@ struct ListStateForm {
   static void read(const JsonFields&, std::string_view, ListState&) {}  // read_list() reads it
 };
 
-struct PauseForm {
-  static void write(core::JsonObject& json, std::string_view name,
-                    const std::optional<Pause>& pause, Surface surface) {
-    if (!pause) {
-      if ((surface & sparse) == 0) json.put_json(name, "null");
-      return;
-    }
-    core::AsciiObject object(128);
-    object.put_bytes("reason", pause->reason);
-    object.put_bytes("by", pause->by);
-    Time::write(object, "since_ms", pause->since, api);
-    Time::write(object, "until_ms", pause->until, api);
-    json.put_json(name, object.finish());
-  }
-  static void read(const JsonFields& json, std::string_view name, std::optional<Pause>& pause) {
-    const auto object = json.object(name);
-    if (!object) return;
-    pause = Pause{object->bytes("reason").value_or(""), object->bytes("by").value_or(""),
-                  object->ms("since_ms").value_or(WallTime{0}),
-                  object->ms("until_ms").value_or(WallTime{0})};
-  }
+constexpr Field<Pause> pause_fields[] = {
+    field<Pause, Bytes, &Pause::reason>("reason", api),
+    field<Pause, Bytes, &Pause::by>("by", api),
+    field<Pause, Time, &Pause::since>("since_ms", api),
+    field<Pause, Time, &Pause::until>("until_ms", api),
 };
 
-struct BreakerForm {
-  static void write(core::JsonObject& json, std::string_view name,
-                    const std::optional<OpenBreaker>& breaker, Surface surface) {
-    if (!breaker) {
+constexpr Field<OpenBreaker> breaker_fields[] = {
+    field<OpenBreaker, Bytes, &OpenBreaker::reason>("reason", api),
+    field<OpenBreaker, Time, &OpenBreaker::since>("since_ms", api),
+    field<OpenBreaker, Time, &OpenBreaker::probe>("probe_ms", api),
+};
+
+/// Object with all of `rows`; null if there is none.
+template <const auto& rows>
+struct MaybeObject {
+  template <class T>
+  static void write(core::JsonObject& json, std::string_view name, const std::optional<T>& value,
+                    Surface surface) {
+    if (!value) {
       if ((surface & sparse) == 0) json.put_json(name, "null");
       return;
     }
     core::AsciiObject object(128);
-    object.put_bytes("reason", breaker->reason);
-    Time::write(object, "since_ms", breaker->since, api);
-    Time::write(object, "probe_ms", breaker->probe, api);
+    put_fields(object, rows, *value, api);
     json.put_json(name, object.finish());
   }
-  static void read(const JsonFields& json, std::string_view name,
-                   std::optional<OpenBreaker>& breaker) {
-    const auto object = json.object(name);
-    if (!object) return;
-    breaker = OpenBreaker{object->ms("since_ms").value_or(WallTime{0}),
-                          object->ms("probe_ms").value_or(WallTime{0}),
-                          object->bytes("reason").value_or("")};
+  template <class T>
+  static void read(const JsonFields& json, std::string_view name, std::optional<T>& value) {
+    if (const auto object = json.object(name)) read_fields(*object, rows, value.emplace(), api);
   }
 };
 
@@ -243,8 +230,8 @@ constexpr Field<L> list_fields[] = {
     field<L, Bytes, &L::prefix>("list", all_pages | fleet),
     field<L, ListStateForm, &L::state>("state", here | all_pages | in_fleet | reply),
     field<L, Text<max_reason>, &L::why>("reason", here | all_pages | in_fleet | reply),
-    field<L, PauseForm, &L::pause>("pause", on_all_hosts | page),
-    field<L, BreakerForm, &L::breaker>("breaker", on_all_hosts | page),
+    field<L, MaybeObject<pause_fields>, &L::pause>("pause", on_all_hosts | page),
+    field<L, MaybeObject<breaker_fields>, &L::breaker>("breaker", on_all_hosts | page),
     field<L, MaybeNumber, &L::quarantined>("quarantined", on_all_hosts | page),
     field<L, WatchedForm, &L::overdue_after>("overdue_after_ms", on_all_hosts | page),
     field<L, FiguresForm, &L::stats>("items", on_all_hosts | page),
