@@ -3,7 +3,6 @@
 
 #include <iostream>
 
-#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
@@ -38,7 +37,8 @@ class Add final : public Command {
                     "-0 needs '-' as the only item, since it applies to standard input");
     std::vector<Item> items;
     if (!from_input)
-      for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
+      for (auto& word : words_)
+        items.push_back(base64_ ? decoded(std::move(word.text)) : std::move(word.text));
     verbs::QueryContext query = context.query_items(prefix_);
     if (!create_) check_known(query);
     return from_input ? add_input(options, query) : add_items(options, query, items);
@@ -80,25 +80,16 @@ class Add final : public Command {
     return done;
   }
 
-  [[nodiscard]] Item item_of(std::string&& word) const {
-    if (!base64_) return std::move(word);
-    auto bytes = base64_decode(word);
-    if (bytes) return std::move(*bytes);
-    throw Failure(wrong_usage, escape_text(word) + " is not base64, which --base64 requires");
-  }
-
   int add_input(const Options& options, verbs::QueryContext& query) const {
     verbs::BulkAdd bulk(query, prefix_, again_);
     ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * max_item : max_item);
     std::size_t refused_lines = 0;
     try {
       while (auto line = lines.next()) {
-        if (const std::string why = refusal(*line); !why.empty()) {
+        if (accepts(*line, base64_, "not added"))
+          bulk.add(std::move(line->item));
+        else
           ++refused_lines;
-          complain("standard input, item " + std::to_string(line->number) + ": " + why);
-          continue;
-        }
-        bulk.add(std::move(line->item));
       }
       bulk.finish();
     } catch (const verbs::RedisError& error) {
@@ -109,17 +100,6 @@ class Add final : public Command {
     }
     report(options, bulk, refused_lines);
     return refused_lines == 0 ? done : refused;
-  }
-
-  /// Decodes the item. Returns why it is not added; empty: it is.
-  [[nodiscard]] std::string refusal(ItemStream::Line& line) const {
-    if (base64_ && !line.too_long) {
-      auto bytes = base64_decode(line.item);
-      if (!bytes) return "is not base64, which --base64 requires";
-      line.item = std::move(*bytes);
-    }
-    if (!line.too_long && line.item.size() <= max_item) return {};
-    return "is " + too_long_text() + "; not added";
   }
 
   void report(const Options& options, const verbs::BulkAdd& bulk, std::size_t refused_lines) const {

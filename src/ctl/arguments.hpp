@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,16 @@ struct Argument {
 /// order of declaration.
 class Arguments {
  public:
-  using Take = std::function<void(Argument&&)>;
+  /// Where a value goes: to a function, or into a variable.
+  class Take : public std::function<void(Argument&&)> {
+   public:
+    using function::function;
+    Take(std::string& into) : function([&into](Argument&& word) { into = std::move(word.text); }) {}
+    Take(std::optional<std::string>& into)
+        : function([&into](Argument&& word) { into = std::move(word.text); }) {}
+    Take(std::vector<std::string>& into)
+        : function([&into](Argument&& word) { into.push_back(std::move(word.text)); }) {}
+  };
 
   explicit Arguments(CLI::App& app) : app_(app) {}
 

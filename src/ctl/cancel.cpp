@@ -18,8 +18,7 @@ namespace {
 class Cancel final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.one("RUN-ID", "The run, or the start of its ID",
-              [this](Argument&& word) { run_ = std::move(word.text); });
+    words.one("RUN-ID", "The run, or the start of its ID", run_);
     words.flag("--quarantine", "Keep its item from running until released", quarantine_);
     declare_reason(words, reason_);
     words.then([this] {

@@ -219,13 +219,11 @@ std::optional<Caps> request_caps(loop::Loop& loop, Findings& findings, const Lis
 class CheckExecutor final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.one("PATH", "The executor", [this](Argument&& word) { program_ = std::move(word.text); });
-    words.any_number("ARGS", "Arguments of the executor, placed first (after --)",
-                     [this](Argument&& word) { args_.push_back(std::move(word.text)); });
+    words.one("PATH", "The executor", program_);
+    words.any_number("ARGS", "Arguments of the executor, placed first (after --)", args_);
     item_.declare_option(words, "Item of the test run (default: check)");
-    words.option("--timeout", "DURATION", "a duration, such as 90s",
-                 "Maximum duration of the run (default: 1m)",
-                 [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
+    declare_duration(words, "--timeout", "a duration, such as 90s",
+                     "Maximum duration of the run (default: 1m)", timeout_);
   }
 
   int run(const Options& options, Context& context) override {

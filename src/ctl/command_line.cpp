@@ -118,7 +118,7 @@ class CommandLine {
                      options_.lock_key = one_of("--lock-key", word.text, {"lock", "proc"});
                    });
     common_.option("--fleet", "NAME", "a name", "Name of the fleet (default: as in the config)",
-                   [this](Argument&& word) { options_.fleet = std::move(word.text); });
+                   options_.fleet);
     common_.flag("--json", "For programs: one JSON document (watch: JSON lines)", options_.json);
     common_.flag("--wide", "Do not truncate tables to the terminal's width", options_.wide);
   }
@@ -275,8 +275,7 @@ bool is_command(const std::string& word) {
 class Help final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.any_number("COMMAND", "The command, such as items or job put",
-                     [this](Argument&& word) { words_.push_back(std::move(word.text)); });
+    words.any_number("COMMAND", "The command, such as items or job put", words_);
   }
 
   int run(const Options&, Context&) override {

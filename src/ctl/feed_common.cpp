@@ -2,13 +2,8 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <iostream>
-#include <memory>
 
-#include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/item.hpp"
 #include "ctl/commands.hpp"
@@ -19,36 +14,6 @@
 #include "operator/job_feeds.hpp"
 
 namespace w8y::ctl {
-
-namespace {
-
-std::string decoded(std::string&& word, const char* option) {
-  auto bytes = base64_decode(word);
-  if (bytes) return std::move(*bytes);
-  throw Failure(wrong_usage, escape_text(word) + " is not base64, which " + option + " requires");
-}
-
-/// Reads a file; "-": standard input. Throws Failure.
-std::string read_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(
-      path == "-" ? nullptr : std::fopen(path.c_str(), "rb"),
-      [](std::FILE* file) { return file == nullptr ? 0 : std::fclose(file); });
-  std::FILE* file = path == "-" ? stdin : opened.get();
-  std::string text;
-  std::vector<char> part(std::size_t{1} << 16);
-  std::size_t got = 1;
-  while (file != nullptr && got > 0 && text.size() <= max_item) {
-    got = std::fread(part.data(), 1, part.size(), file);
-    text.append(part.data(), got);
-  }
-  const std::string shown = path == "-" ? "standard input" : escape_text(path);
-  if (file == nullptr || std::ferror(file) != 0)
-    throw Failure(refused, shown + ": " + std::strerror(errno));
-  if (text.size() > max_item) throw Failure(refused, shown + " is " + too_long_text());
-  return text;
-}
-
-}  // namespace
 
 // ---- output
 
@@ -127,7 +92,7 @@ void declare_nul(Arguments& words, bool& into) {
 
 void FeedCommand::declare(Arguments& words) {
   declare_nul(words, nul_);
-  words.one("FEED", "The feed", [this](Argument&& word) { feed_ = std::move(word.text); });
+  words.one("FEED", "The feed", feed_);
   declare_more(words);
 }
 
@@ -135,7 +100,7 @@ int FeedCommand::run(const Options& options, Context& context) {
   base64_ = options.base64;
   if (options.feed_base64) feed_ = decoded(std::move(feed_), "--feed-base64");
   if (base64_)
-    for (std::string* word : words_) *word = bytes_of(std::move(*word));
+    for (std::string* word : words_) *word = decoded(std::move(*word));
   try {
     check();
     return work(options, context);
@@ -164,10 +129,6 @@ Arguments::Take FeedCommand::into(std::deque<std::string>& words) {
   };
 }
 
-std::string FeedCommand::bytes_of(std::string&& word) const {
-  return base64_ ? decoded(std::move(word), "--base64") : std::move(word);
-}
-
 verbs::FeedServer FeedCommand::server(Context& context) const {
   verbs::FeedServer server = verbs::feed_server(context.connection(), feed_);
   server.by = operator_name();
@@ -182,7 +143,7 @@ void FeedItems::declare(Arguments& words, const char* name, const char* what) {
     word_ = std::move(word.text);
   });
   words.option("--file", "PATH", "a file", "Read the content from a file ('-': standard input)",
-               [this](Argument&& word) { file_ = std::move(word.text); });
+               file_);
 }
 
 void FeedItems::check(const char* command, const char* name, bool nul, bool optional) {
@@ -192,8 +153,11 @@ void FeedItems::check(const char* command, const char* name, bool nul, bool opti
     throw Failure(wrong_usage, std::string(command) + " needs " + name + ", or --file");
 }
 
-std::string FeedItems::one(const std::function<std::string(std::string&&)>& bytes_of, bool nul) {
-  if (file_) return read_file(*file_);
+std::string FeedItems::one(bool base64, bool nul) {
+  if (file_) return read_file(*file_, max_item);
+  const auto bytes_of = [base64](std::string&& word) {
+    return base64 ? decoded(std::move(word)) : std::move(word);
+  };
   if (!from_input_) return bytes_of(std::string(*word_));
   ItemStream lines(STDIN_FILENO, nul ? '\0' : '\n', max_item, true);
   auto line = lines.next();
@@ -208,19 +172,10 @@ bool FeedItems::each(bool base64, bool nul, const std::function<void(std::string
   ItemStream lines(STDIN_FILENO, nul ? '\0' : '\n', base64 ? 2 * max_item : max_item, true);
   bool all = true;
   while (auto line = lines.next()) {
-    std::string why;
-    std::optional<std::string> item = std::move(line->item);
-    if (base64 && !line->too_long) item = base64_decode(*item);
-    if (!item) {
-      why = "is not base64, which --base64 requires";
-    } else if (line->too_long || item->size() > max_item) {
-      why = "is " + too_long_text() + "; skipped";
-    } else {
-      take(std::move(*item));
-      continue;
-    }
-    all = false;
-    complain("standard input, item " + std::to_string(line->number) + ": " + why);
+    if (accepts(*line, base64, "skipped"))
+      take(std::move(line->item));
+    else
+      all = false;
   }
   return all;
 }

@@ -74,7 +74,6 @@ class FeedCommand : public Command {
   [[nodiscard]] Arguments::Take into(std::string& word);
   [[nodiscard]] Arguments::Take into(std::optional<std::string>& word);
   [[nodiscard]] Arguments::Take into(std::deque<std::string>& words);
-  [[nodiscard]] std::string bytes_of(std::string&& word) const;
   [[nodiscard]] verbs::FeedServer server(Context& context) const;
 
   std::string feed_;
@@ -97,8 +96,7 @@ class FeedItems {
   /// Returns whether items are lines of standard input.
   [[nodiscard]] bool many() const { return from_input_; }
   /// Returns the item; empty if items are lines of standard input. Throws Failure.
-  [[nodiscard]] std::string one(const std::function<std::string(std::string&&)>& bytes_of,
-                                bool nul);
+  [[nodiscard]] std::string one(bool base64, bool nul);
 
   /// Calls `take` for each item of standard input. False: some items were refused, with a message
   /// for each.

@@ -38,8 +38,7 @@ class Publish final : public FeedCommand {
   }
 
   int publish(const Options& options, verbs::Feed& feed) {
-    const std::string item =
-        items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    const std::string item = items_.one(base64_, nul_);
     const std::string id = id_ ? *id_ : verbs::RandomIds().next();
     feed.publish({{id, item}});
     return print_id(options, feed_, id, nul_);
@@ -81,8 +80,7 @@ class SortedInsert final : public FeedCommand {
   int work(const Options& options, Context& context) override {
     verbs::SortedFeed feed(server(context), feed_);
     if (items_.many()) return insert_input(options, feed);
-    const std::string item =
-        items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    const std::string item = items_.one(base64_, nul_);
     return print_id(options, feed_, feed.insert(position_, {item}).at(0), nul_);
   }
 
@@ -108,8 +106,7 @@ class SortedEdit final : public FeedCommand {
   void check() override { items_.check("sorted edit", "ITEM", nul_); }
 
   int work(const Options& options, Context& context) override {
-    const std::string item =
-        items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    const std::string item = items_.one(base64_, nul_);
     if (!verbs::SortedFeed(server(context), feed_).edit(id_, item)) throw not_there(id_, feed_);
     return print_done(options, feed_, id_, "edited");
   }

@@ -153,10 +153,7 @@ class Fleet final : public Command {
 
 class FleetForget final : public Command {
  public:
-  void declare(Arguments& words) override {
-    words.one("HOST", "Name of the host",
-              [this](Argument&& word) { host_ = std::move(word.text); });
-  }
+  void declare(Arguments& words) override { words.one("HOST", "Name of the host", host_); }
 
   int run(const Options& options, Context& context) override {
     FleetAccess(options, context).forget(host_);

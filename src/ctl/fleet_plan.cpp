@@ -87,10 +87,7 @@ void print_plan(const FleetHost& host, const HostPlan& plan) {
 
 class FleetPlan final : public Command {
  public:
-  void declare(Arguments& words) override {
-    words.one("FILE", "The new config file",
-              [this](Argument&& word) { file_ = std::move(word.text); });
-  }
+  void declare(Arguments& words) override { words.one("FILE", "The new config file", file_); }
 
   int run(const Options& options, Context& context) override {
     if (file_ == "-")

@@ -117,7 +117,7 @@ class Drain final : public Command {
 
 void TargetHosts::declare(Arguments& words) {
   words.option("--host", "HOST", "the name or the ID of a host", "Another host, or this one",
-               [this](Argument&& word) { host_ = std::move(word.text); });
+               host_);
   words.flag("--all", "All hosts of the fleet", all_);
   words.then([this] {
     if (all_ && !host_.empty()) throw Failure(wrong_usage, "--host and --all exclude each other");

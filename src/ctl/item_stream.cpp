@@ -4,8 +4,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/base64.hpp"
+#include "core/escape.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/text.hpp"
 
 namespace w8y::ctl {
 
@@ -46,6 +56,37 @@ std::optional<ItemStream::Line> ItemStream::next() {
     line.number = ++number_;
     if (with_empty_ || !line.item.empty()) return line;
   }
+}
+
+std::string read_file(const std::string& path, std::size_t most) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(
+      path == "-" ? nullptr : std::fopen(path.c_str(), "rb"),
+      [](std::FILE* file) { return file == nullptr ? 0 : std::fclose(file); });
+  std::FILE* file = path == "-" ? stdin : opened.get();
+  std::string text;
+  std::vector<char> part(std::size_t{1} << 16);
+  std::size_t got = 1;
+  while (file != nullptr && got > 0 && text.size() <= most) {
+    got = std::fread(part.data(), 1, part.size(), file);
+    text.append(part.data(), got);
+  }
+  const std::string shown = path == "-" ? "standard input" : escape_text(path);
+  if (file == nullptr || std::ferror(file) != 0)
+    throw Failure(refused, shown + ": " + std::strerror(errno));
+  if (text.size() > most) throw Failure(refused, shown + " is " + too_long_text());
+  return text;
+}
+
+bool accepts(ItemStream::Line& line, bool base64, const char* effect) {
+  std::optional<Item> item = std::move(line.item);
+  if (base64 && !line.too_long) item = base64_decode(*item);
+  const bool fits = item && !line.too_long && item->size() <= max_item;
+  if (fits)
+    line.item = std::move(*item);
+  else
+    complain("standard input, item " + std::to_string(line.number) + ": is " +
+             (item ? too_long_text() + "; " + effect : "not base64, which --base64 requires"));
+  return fits;
 }
 
 }  // namespace w8y::ctl

@@ -37,4 +37,11 @@ class ItemStream {
   bool at_end_ = false;
 };
 
+/// Reads a file of at most `most` bytes; "-": standard input. Throws Failure.
+std::string read_file(const std::string& path, std::size_t most);
+
+/// Decodes an item of standard input if it is in `base64`. False: it is not valid or too long; the
+/// message ends with `effect`, such as "skipped".
+bool accepts(ItemStream::Line& line, bool base64, const char* effect);
+
 }  // namespace w8y::ctl

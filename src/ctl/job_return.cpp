@@ -52,8 +52,7 @@ class ReturnCommand : public FeedCommand {
 class Fail final : public ReturnCommand {
   void declare_more(Arguments& words) override {
     declare_ids(words);
-    words.option("--reason", "TEXT", "a text", "Reason of the failure, for the history",
-                 [this](Argument&& word) { reason_ = std::move(word.text); });
+    words.option("--reason", "TEXT", "a text", "Reason of the failure, for the history", reason_);
   }
 
   /// Uses the config of this host for the feed. Without one, no job is stalled.

@@ -131,9 +131,8 @@ class JobShow final : public FeedCommand {
 class JobWaitCommand final : public FeedCommand {
   void declare_more(Arguments& words) override {
     words.one("ID", "The job", into(id_));
-    words.option("--timeout", "DURATION", "a duration, such as 1h30m",
-                 "Maximum wait for the result (default: no limit)",
-                 [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
+    declare_duration(words, "--timeout", "a duration, such as 1h30m",
+                     "Maximum wait for the result (default: no limit)", timeout_);
   }
 
   int work(const Options& options, Context& context) override {

@@ -40,9 +40,8 @@ class Put final : public FeedCommand {
       words.flag("--rerun", "With --id: if the feed has it, run it again with this payload",
                  rerun_);
       words.flag("--wait", "Wait until it is finished, and print its result", wait_);
-      words.option("--timeout", "DURATION", "a duration, such as 1h30m",
-                   "With --wait: maximum wait (default: no limit)",
-                   [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
+      declare_duration(words, "--timeout", "a duration, such as 1h30m",
+                       "With --wait: maximum wait (default: no limit)", timeout_);
     }
   }
 
@@ -66,8 +65,7 @@ class Put final : public FeedCommand {
   template <class Feed>
   int put(const Options& options, Context& context, Feed& feed) {
     if (items_.many() && !wait_ && !id_) return put_input(options, feed);
-    const std::string item =
-        items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    const std::string item = items_.one(base64_, nul_);
     const std::string id = id_ ? *id_ : verbs::RandomIds().next();
     if (wait_) return put_and_wait(options, context, id, item);
     if (id_) return put_unique(options, context, item);
@@ -169,9 +167,8 @@ class Take final : public FeedCommand {
 
  private:
   void declare_more(Arguments& words) override {
-    words.option("--timeout", "DURATION", "a duration, such as 1h30m",
-                 "Maximum wait for a job (default: do not wait)",
-                 [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
+    declare_duration(words, "--timeout", "a duration, such as 1h30m",
+                     "Maximum wait for a job (default: do not wait)", timeout_);
   }
 
   int work(const Options& options, Context& context) override {
@@ -259,8 +256,7 @@ class Finish final : public FeedCommand {
 
   int work(const Options& options, Context& context) override {
     std::optional<std::string> result;
-    if (result_.given())
-      result = result_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    if (result_.given()) result = result_.one(base64_, nul_);
     const auto finished = verbs::JobFeed(server(context), feed_).finish(id_, result);
     if (!finished.done) throw Failure(refused, error_of(finished, JobChange::finish, id_, feed_));
     return print_done(options, feed_, id_, "finished");

@@ -207,8 +207,7 @@ class Lists final : public Command {
                                "paused", "quiet", "probing", "ineligible", "disabled", "draining"});
                  });
     words.option("--host", "HOST", "the name of a host",
-                 "Only lists of this host, as it reports them",
-                 [this](Argument&& word) { host_ = std::move(word.text); });
+                 "Only lists of this host, as it reports them", host_);
   }
 
   int run(const Options& options, Context& context) override {

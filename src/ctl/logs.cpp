@@ -107,8 +107,7 @@ std::vector<GoingRun> going_runs(const FleetCommandResult& outcome, const std::s
 class Logs final : public Command, private verbs::LogFollower::Handler {
  public:
   void declare(Arguments& words) override {
-    words.one("RUN|LIST", "A run, or the start of its ID; or a list",
-              [this](Argument&& word) { what_ = std::move(word.text); });
+    words.one("RUN|LIST", "A run, or the start of its ID; or a list", what_);
     words.flag("-f,--follow", "Follow new output", follow_);
   }
 

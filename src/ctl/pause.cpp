@@ -26,8 +26,8 @@ class PauseList final : public Command {
   void declare(Arguments& words) override {
     declare_prefix(words, "The list, or a pattern", prefix_);
     declare_reason(words, reason_);
-    words.option("--for", "DURATION", "a duration, such as 1h", "End the pause after this time",
-                 [this](Argument&& word) { period_ = duration_of("--for", word.text); });
+    declare_duration(words, "--for", "a duration, such as 1h", "End the pause after this time",
+                     period_);
   }
 
   int run(const Options& options, Context& context) override {

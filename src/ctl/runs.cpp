@@ -56,8 +56,7 @@ class Runs final : public Command {
     words.option("--since", "WHEN", "a time or a duration, such as 2h or 2026-01-31T12:00:00Z",
                  "Only runs that have ended since then",
                  [this](Argument&& word) { since_ = moment_of("--since", word.text, wall_now()); });
-    words.option("--host", "HOST", "a host's name or a pattern", "Only runs of this host",
-                 [this](Argument&& word) { host_ = std::move(word.text); });
+    words.option("--host", "HOST", "a host's name or a pattern", "Only runs of this host", host_);
     declare_limit(words, "Show at most N (default: 50)", limit_);
   }
 

@@ -102,11 +102,7 @@ void JobWord::declare(Arguments& words, const char* what, bool or_none) {
   const auto take = [this](Argument&& word) {
     given = true;
     job = std::move(word.text);
-    if (!base64_) return;
-    auto bytes = base64_decode(job);
-    if (!bytes)
-      throw Failure(wrong_usage, escape_text(job) + " is not base64, which --base64 requires");
-    job = std::move(*bytes);
+    if (base64_) job = decoded(std::move(job));
   };
   if (or_none) {
     words.one_or_none("JOB", what, take);

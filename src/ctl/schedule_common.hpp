@@ -18,6 +18,12 @@ verbs::ScheduleChanges schedules_of(const Options& options, Context& context);
 
 /// Parses a Unix time or a time in UTC: "1763730000", "2026-01-31T12:00:00Z", "2026-01-31 12:00".
 verbs::UnixSeconds unix_time_of(const char* option, const std::string& text);
+/// Declares an option with a time, as unix_time_of() parses it.
+template <class Into>
+void declare_time(Arguments& words, const char* option, const char* what, Into& into) {
+  words.option(option, "TIME", "a time, such as 2026-01-31T12:00:00Z", what,
+               [option, &into](Argument&& word) { into = unix_time_of(option, word.text); });
+}
 /// Formats a time: "2026-01-31T12:00:00Z".
 std::string utc_text(verbs::UnixSeconds time);
 

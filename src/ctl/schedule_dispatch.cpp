@@ -99,13 +99,11 @@ class Dispatch final : private verbs::ScheduleDispatcher::Handler {
 class ScheduleDispatch final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.option("--schedules", "CSV", "a file", "Set the jobs of this file first",
-                 [this](Argument&& word) { schedules_ = std::move(word.text); });
-    words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
-                 "Start with jobs due at TIME (default: time file, else now)",
-                 [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
+    words.option("--schedules", "CSV", "a file", "Set the jobs of this file first", schedules_);
+    declare_time(words, "--after", "Start with jobs due at TIME (default: time file, else now)",
+                 after_);
     words.option("--timefile", "FILE", "a file", "Keep the time of the last dispatch in this file",
-                 [this](Argument&& word) { time_file_ = std::move(word.text); });
+                 time_file_);
     words.flag("--once", "Dispatch once, even after HALT", once_);
   }
 

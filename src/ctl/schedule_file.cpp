@@ -1,37 +1,11 @@
 #include "ctl/schedule_file.hpp"
 
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-
 #include "core/escape.hpp"
 #include "ctl/csv.hpp"
-#include "ctl/failure.hpp"
+#include "ctl/item_stream.hpp"
 #include "ctl/schedule_common.hpp"
 
 namespace w8y::ctl {
-
-namespace {
-
-std::string read_all(const std::string& path) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, std::fclose);
-  if (path != "-") opened.reset(std::fopen(path.c_str(), "rb"));
-  std::FILE* file = path == "-" ? stdin : opened.get();
-  std::string text;
-  std::array<char, 65536> part{};
-  std::size_t got = 1;
-  while (file != nullptr && got > 0) {
-    got = std::fread(part.data(), 1, part.size(), file);
-    text.append(part.data(), got);
-  }
-  if (file == nullptr || std::ferror(file) != 0)
-    throw Failure(refused, escape_text(path) + ": " + std::strerror(errno));
-  return text;
-}
-
-}  // namespace
 
 std::string place_in(const std::string& path, std::size_t line) {
   return (path == "-" ? "standard input" : escape_text(path)) + ", line " + std::to_string(line) +
@@ -39,7 +13,7 @@ std::string place_in(const std::string& path, std::size_t line) {
 }
 
 ScheduleFile read_schedule_file(const std::string& path) {
-  CsvText csv = read_csv(read_all(path));
+  CsvText csv = read_csv(read_file(path, std::string::npos));
   ScheduleFile file;
   const auto error = [&](std::size_t line, const std::string& why) {
     file.errors.emplace(line, place_in(path, line) + why);

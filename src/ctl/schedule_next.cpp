@@ -28,14 +28,10 @@ class ScheduleNext final : public Command {
   void declare(Arguments& words) override {
     job_.declare(words, "The job", true);
     words.option("--rule", "RULE", "a rule, such as FREQ=DAILY",
-                 "Use this rule or cron expression, without Redis",
-                 [this](Argument&& word) { rule_ = std::move(word.text); });
-    words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
-                 "With --rule: times after this one (default: now)",
-                 [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
+                 "Use this rule or cron expression, without Redis", rule_);
+    declare_time(words, "--after", "With --rule: times after this one (default: now)", after_);
     words.option("--tz", "ZONE", "a time zone, such as Europe/Berlin",
-                 "With --rule: time zone of a cron expression (default: UTC)",
-                 [this](Argument&& word) { zone_ = std::move(word.text); });
+                 "With --rule: time zone of a cron expression (default: UTC)", zone_);
     words.option("-n", "N", "a number", "Number of times (default: 5)",
                  [this](Argument&& word) { count_ = number_of("-n", word.text, max_times); });
     words.then([this] { check(); });

@@ -27,18 +27,16 @@ class ScheduleSet final : public Command {
   void declare(Arguments& words) override {
     job_.declare(words, "The job; the part after its last ':' names its queue", true);
     words.one_or_none("SCHEDULE", "NOW, AT:TIME, CONTINUE, STOP, cron fields or iCalendar lines",
-                      [this](Argument&& word) { typed_ = std::move(word.text); });
-    words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
-                 "Start a rule at its first time after TIME (default: now)",
-                 [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
+                      typed_);
+    declare_time(words, "--after", "Start a rule at its first time after TIME (default: now)",
+                 after_);
     words.option("--tz", "ZONE", "a time zone, such as Europe/Berlin",
-                 "Time zone of a cron expression or of AT: (default: UTC)",
-                 [this](Argument&& word) { zone_ = std::move(word.text); });
+                 "Time zone of a cron expression or of AT: (default: UTC)", zone_);
     words.option("--jitter", "DURATION", "a duration, such as 5m",
                  "Delay each run of a rule by a part of this time",
                  [this](Argument&& word) { jitter_ = jitter_of(word.text); });
     words.option("--file", "CSV", "a file", "Set all jobs of a file, or none ('-': standard input)",
-                 [this](Argument&& word) { file_ = std::move(word.text); });
+                 file_);
     words.flag("--force", "Replace a valid schedule even if SCHEDULE is invalid", force_);
     words.then([this] { check(); });
   }

@@ -58,9 +58,8 @@ class ScheduleTell final : public Command {
 class ScheduleStatuses final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.option("--before", "TIME", "a time, such as 2026-01-31T12:00:00Z",
-                 "Only statuses of this time or earlier (default: now)",
-                 [this](Argument&& word) { before_ = unix_time_of("--before", word.text); });
+    declare_time(words, "--before", "Only statuses of this time or earlier (default: now)",
+                 before_);
   }
 
   int run(const Options& options, Context& context) override {

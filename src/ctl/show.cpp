@@ -108,8 +108,7 @@ void print_held(const verbs::FoundRun& held, bool wide) {
 class Show final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.one("RUN-ID", "The run, or the start of its ID",
-              [this](Argument&& word) { run_ = std::move(word.text); });
+    words.one("RUN-ID", "The run, or the start of its ID", run_);
     words.option("--list", "LIST", "a list", "Search only this list",
                  [this](Argument&& word) { list_ = prefix_of(std::move(word.text)); });
   }

@@ -48,6 +48,12 @@ std::string prefix_of(std::string word) {
   return word;
 }
 
+std::string decoded(std::string word, const char* option) {
+  auto bytes = base64_decode(word);
+  if (bytes) return std::move(*bytes);
+  throw Failure(wrong_usage, escape_text(word) + " is not base64, which " + option + " requires");
+}
+
 Duration duration_of(const char* option, const std::string& text) {
   const auto duration = parse_duration(text);
   if (duration && *duration >= std::chrono::milliseconds(1)) return *duration;
@@ -108,11 +114,7 @@ void declare_limit(Arguments& words, const char* what, std::size_t& into) {
 }
 
 void ItemArguments::add(Argument&& word) {
-  if (!base64) return items.push_back(std::move(word.text));
-  auto bytes = base64_decode(word.text);
-  if (!bytes)
-    throw Failure(wrong_usage, escape_text(word.text) + " is not base64, which --base64 requires");
-  items.push_back(std::move(*bytes));
+  items.push_back(base64 ? decoded(std::move(word.text)) : std::move(word.text));
 }
 
 void ItemArguments::declare(Arguments& words, bool or_none) {

@@ -16,6 +16,8 @@ namespace w8y::ctl {
 
 /// Returns the name of a list, without its final ':'.
 std::string prefix_of(std::string word);
+/// Decodes base64. The error names `option`, which requires it.
+std::string decoded(std::string word, const char* option = "--base64");
 Duration duration_of(const char* option, const std::string& text);
 std::size_t number_of(const char* option, const std::string& text, std::size_t most);
 std::string one_of(const char* option, const std::string& text,
@@ -39,6 +41,13 @@ void declare_reason(Arguments& words, std::string& into);
 /// Declares --raw, for groups whose subcommands print bytes of others as records.
 void declare_raw(Arguments& words, Options& options);
 void declare_limit(Arguments& words, const char* what, std::size_t& into);
+/// Declares an option with a duration. `needs`: "a duration, such as 1h".
+template <class Into>
+void declare_duration(Arguments& words, const char* option, const char* needs, const char* what,
+                      Into& into) {
+  words.option(option, "DURATION", needs, what,
+               [option, &into](Argument&& word) { into = duration_of(option, word.text); });
+}
 
 /// Items on the command line, as they are or in base64.
 class ItemArguments {
