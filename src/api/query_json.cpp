@@ -130,17 +130,6 @@ std::string ring_json(const std::string& list, const verbs::Ring& ring) {
   return text;
 }
 
-std::string errors_json(const verbs::ErrorGroups& errors) {
-  core::JsonArray groups;
-  for (const view::ErrorGroup& group : errors.groups) groups.add(view::to_json(group));
-  core::AsciiObject json;
-  json.put_json("errors", groups.finish());
-  json.put("omitted_groups", errors.omitted_groups);
-  json.put("omitted_runs", errors.omitted_runs);
-  json.put("complete", errors.complete);
-  return json.finish();
-}
-
 std::string runs_json(verbs::QueryContext& query, const std::optional<std::string>& list,
                       const verbs::RunFilter& filter, const verbs::PageRequest& part) {
   std::string text = R"({"runs":[)";

@@ -19,7 +19,6 @@ inline constexpr std::size_t max_fleet_bytes = 2 * verbs::max_host_bytes;
 
 std::string items_json(const std::string& list, const verbs::ItemsPage& page);
 std::string item_json(const std::string& list, const verbs::ItemDetail& found);
-std::string errors_json(const verbs::ErrorGroups& errors);
 std::string schedules_json(const verbs::ListsPage<view::ScheduleView>& page);
 std::string feeds_json(const verbs::ListsPage<view::FeedView>& page);
 std::string schedule_json(const verbs::ScheduleDetail& found);

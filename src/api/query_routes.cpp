@@ -81,7 +81,7 @@ void add_queries(const Routes& routes) {
     return [filter = verbs::ErrorFilter{.list = list_of(request),
                                         .since = since_of(request),
                                         .max_groups = part_of(request).limit}](
-               QueryContext& query) { return errors_json(verbs::group_errors(query, filter)); };
+               QueryContext& query) { return to_json(verbs::group_errors(query, filter)); };
   });
   query_at(routes, endpoints::statistics, [](const http::HttpRequest& request) {
     return [list = list_of(request), span = span_of(request)](QueryContext& query) {

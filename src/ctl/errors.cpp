@@ -81,8 +81,7 @@ class Errors final : public Command {
   void declare(Arguments& words) override {
     declare_prefix_or_none(words, "A list, or a pattern (default: all lists in the config)",
                            prefix_);
-    words.one_or_none("GROUP", "A group of errors, whose items an option changes",
-                      [this](Argument&& word) { group_ = std::move(word.text); });
+    words.one_or_none("GROUP", "A group of errors, whose items an option changes", group_);
     words.option("--since", "WHEN", "a time or a duration, such as 1d or 2026-01-31T12:00:00Z",
                  "Only runs that failed since then",
                  [this](Argument&& word) { since_ = moment_of("--since", word.text, wall_now()); });
@@ -109,14 +108,7 @@ class Errors final : public Command {
       print_errors(errors, options.wide);
       return done;
     }
-    core::JsonArray groups;
-    for (const view::ErrorGroup& group : errors.groups) groups.add(view::to_json(group));
-    core::AsciiObject json;
-    json.put_json("errors", groups.finish());
-    json.put("omitted_groups", errors.omitted_groups);
-    json.put("omitted_runs", errors.omitted_runs);
-    json.put("complete", errors.complete);
-    print_json(json.finish());
+    print_json(verbs::to_json(errors));
     return done;
   }
 

@@ -9,6 +9,7 @@
 
 #include "core/error_pattern.hpp"
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 #include "operator/history.hpp"
 #include "operator/lists.hpp"
 #include "operator/runs.hpp"
@@ -93,6 +94,17 @@ void count(Counted& counted, const view::RunRecord& run) {
 }
 
 }  // namespace
+
+std::string to_json(const ErrorGroups& errors) {
+  core::AsciiObject json;
+  json.put_json("errors", core::json_array(errors.groups, [](const view::ErrorGroup& group) {
+                  return view::to_json(group);
+                }));
+  json.put("omitted_groups", errors.omitted_groups);
+  json.put("omitted_runs", errors.omitted_runs);
+  json.put("complete", errors.complete);
+  return json.finish();
+}
 
 std::string group_of(const view::RunRecord& run) {
   return group_id(run.list, message_of(run));

@@ -35,6 +35,9 @@ struct ErrorGroups {
 /// limit.
 ErrorGroups group_errors(QueryContext& query, const ErrorFilter& filter);
 
+/// Returns a JSON object (w8y-api(7)).
+std::string to_json(const ErrorGroups& errors);
+
 /// Returns the ID of the group of a failed run.
 std::string group_of(const view::RunRecord& run);
 
