@@ -1,7 +1,6 @@
 // Status API: state of this host, its lists, its config and its events.
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,34 +48,6 @@ http::HttpResponse ready_response(const Control& host) {
   return state_response("ready", why);
 }
 
-/// Sums of the lists of this host.
-struct HereTotals {
-  std::map<std::string, std::size_t> states;
-  std::size_t lists = 0;
-  std::size_t running = 0;
-  std::uint64_t leases_lost = 0;  ///< since the start
-  std::size_t lost_now = 0;       ///< of active runs
-
-  void add(const ListStatus& list) {
-    ++lists;
-    ++states[state_name(list.state)];
-    running += list.running;
-    leases_lost += list.counters.leases_lost;
-    for (const RunStatus& run : list.runs) lost_now += run.lease_lost ? 1 : 0;
-  }
-  [[nodiscard]] std::string json() const {
-    core::AsciiObject counts;
-    for (const auto& [state, count] : states) counts.put(state, count);
-    core::AsciiObject json;
-    json.put("lists", lists);
-    json.put_json("states", counts.finish());
-    json.put("running", running);
-    json.put("leases_lost", leases_lost);
-    json.put("leases_lost_now", lost_now);
-    return json.finish();
-  }
-};
-
 enum class Shown { totals, all };
 
 /// Response about all lists, while they are iterated. The lists are encoded one by one: a JSON tree
@@ -105,7 +76,7 @@ class Lists {
     json.put_json("problems", to_json(problems_.drain()));
     if (host != nullptr) view::put_host(json, *host, view::api);
     json.put_json("fleet", to_json(summary_));
-    json.put_json("here", here_.json());
+    json.put_json("here", to_json(here_));
     std::string head = json.finish();
     if (shown_ == Shown::totals) return json_response(200, std::move(head));
     head.pop_back();  // the final }

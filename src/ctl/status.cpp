@@ -23,26 +23,6 @@ namespace {
 
 using view::JsonFields;
 
-/// Sums of the lists of this host, as GET /api/v1/status returns them.
-struct HereTotals {
-  explicit HereTotals(const JsonFields& answer) {
-    const auto totals = answer.object("here");
-    if (!totals) return;
-    lists = totals->number<std::size_t>("lists");
-    running = totals->number<std::size_t>("running");
-    leases_lost = totals->number<std::uint64_t>("leases_lost");
-    lost_now = totals->number<std::uint64_t>("leases_lost_now");
-    if (const auto by_state = totals->object("states"))
-      for (const std::string& state : by_state->names())
-        states[state] = by_state->number<std::size_t>(state);
-  }
-  std::map<std::string, std::size_t> states;
-  std::size_t lists = 0;
-  std::size_t running = 0;
-  std::uint64_t leases_lost = 0;
-  std::uint64_t lost_now = 0;
-};
-
 /// Returns whether Redis is available, or not needed.
 bool redis_usable(const HostStatus& host) {
   return !host.has_redis || (host.redis.connected && host.redis.error.empty());
@@ -112,7 +92,8 @@ void add_fleet(KeyValueTable& facts, const FleetSummary& fleet) {
 
 void print_status(const JsonFields& answer, const HostStatus& host,
                   const std::vector<ShownProblem>& problems, bool wide) {
-  const HereTotals totals(answer);
+  const auto here = answer.object("here");
+  const HereTotals totals = here ? read_here_totals(*here) : HereTotals();
   KeyValueTable facts;
   add_problems(facts, problems);
   if (const auto fleet = answer.object("fleet")) add_fleet(facts, read_fleet_summary(*fleet));
@@ -174,7 +155,7 @@ class Status final : public Command {
   void declare(Arguments& words) override {
     words.flag("--check", "Print only problems; exit 1 if there is one", check_);
     words.option("--host", "HOST", "the name of a host", "Only this host, as it reports itself",
-                 [this](Argument&& word) { host_ = std::move(word.text); });
+                 host_);
   }
 
   int run(const Options& options, Context& context) override {

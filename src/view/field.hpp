@@ -195,6 +195,22 @@ struct Limit : Number {
   }
 };
 
+/// Writes the slots of a host or of hosts, for a row of T.
+template <class T>
+void write_slots(core::JsonObject& json, std::string_view name, const T& of, Surface) {
+  core::AsciiObject object(64);
+  object.put("limit", of.slots_limit);
+  object.put("used", of.slots_used);
+  json.put_json(name, object.finish());
+}
+template <class T>
+void read_slots(const JsonFields& json, std::string_view name, T& into) {
+  const auto object = json.object(name);
+  if (!object) return;
+  into.slots_limit = object->number<std::size_t>("limit");
+  into.slots_used = object->number<std::size_t>("used");
+}
+
 /// Number; nullopt if it is not known.
 struct MaybeNumber {
   template <std::integral Value>

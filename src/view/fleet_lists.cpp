@@ -6,6 +6,7 @@
 
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
+#include "view/field.hpp"
 
 namespace w8y {
 
@@ -96,14 +97,11 @@ void FleetSummary::add(const ListTotals& list) {
 }
 
 std::string to_json(const FleetSummary& summary) {
-  core::AsciiObject slots(64);
-  slots.put("limit", summary.slots_limit);
-  slots.put("used", summary.slots_used);
   core::AsciiObject json(512);
   json.put_json("hosts", counts_json(summary.host_states));
   json.put("omitted_hosts", summary.omitted);
   json.put("error", summary.error);
-  json.put_json("slots", slots.finish());
+  view::write_slots(json, "slots", summary, view::api);
   json.put("lists", summary.lists);
   json.put_json("states", counts_json(summary.states));
   json.put("running", summary.running);
@@ -115,14 +113,35 @@ FleetSummary read_fleet_summary(const view::JsonFields& json) {
   summary.host_states = read_counts(json, "hosts");
   summary.omitted = json.number<std::size_t>("omitted_hosts");
   summary.error = json.text("error");
-  if (const auto slots = json.object("slots")) {
-    summary.slots_limit = slots->number<std::size_t>("limit");
-    summary.slots_used = slots->number<std::size_t>("used");
-  }
+  view::read_slots(json, "slots", summary);
   summary.lists = json.number<std::size_t>("lists");
   summary.states = read_counts(json, "states");
   summary.running = json.number<std::size_t>("running");
   return summary;
+}
+
+void HereTotals::add(const ListStatus& list) {
+  ++lists;
+  ++states[state_name(list.state)];
+  running += list.running;
+  leases_lost += list.counters.leases_lost;
+  for (const RunStatus& run : list.runs) lost_now += run.lease_lost ? 1 : 0;
+}
+
+std::string to_json(const HereTotals& totals) {
+  core::AsciiObject json;
+  json.put("lists", totals.lists);
+  json.put_json("states", counts_json(totals.states));
+  json.put("running", totals.running);
+  json.put("leases_lost", totals.leases_lost);
+  json.put("leases_lost_now", totals.lost_now);
+  return json.finish();
+}
+
+HereTotals read_here_totals(const view::JsonFields& json) {
+  return {read_counts(json, "states"), json.number<std::size_t>("lists"),
+          json.number<std::size_t>("running"), json.number<std::uint64_t>("leases_lost"),
+          json.number<std::size_t>("leases_lost_now")};
 }
 
 }  // namespace w8y

@@ -76,4 +76,18 @@ struct FleetSummary {
 std::string to_json(const FleetSummary& summary);
 FleetSummary read_fleet_summary(const view::JsonFields& json);
 
+/// Sums of the lists of this host.
+struct HereTotals {
+  std::map<std::string, std::size_t> states;  ///< number of lists in each state
+  std::size_t lists = 0;
+  std::size_t running = 0;
+  std::uint64_t leases_lost = 0;  ///< since the start
+  std::size_t lost_now = 0;       ///< of active runs
+
+  void add(const ListStatus& list);
+};
+/// Returns a JSON object (w8y-api(7)).
+std::string to_json(const HereTotals& totals);
+HereTotals read_here_totals(const view::JsonFields& json);
+
 }  // namespace w8y

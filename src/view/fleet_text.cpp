@@ -5,6 +5,7 @@
 
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
+#include "view/field.hpp"
 #include "view/fleet.hpp"
 #include "view/fleet_commands.hpp"
 #include "view/list_view.hpp"
@@ -103,13 +104,10 @@ std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view t
 namespace {
 
 void put_list(core::JsonObject& json, const HostList& list) {
-  core::AsciiObject slots(64);
-  slots.put("limit", list.slots_limit);
-  slots.put("used", list.slots_used);
   core::AsciiObject object(256);
   view::put_fields(object, list.list, view::reply);
   object.put("host_state", list.host_state);
-  object.put_json("slots", slots.finish());
+  view::write_slots(object, "slots", list, view::reply);
   json.put_json("list", object.finish());
 }
 
@@ -117,10 +115,7 @@ std::optional<HostList> read_host_list(const std::optional<JsonFields>& json) {
   auto status = json ? view::read_list(*json, view::reply) : std::nullopt;
   if (!status) return std::nullopt;
   HostList list{std::move(*status), json->text("host_state"), 0, 0};
-  if (const auto slots = json->object("slots")) {
-    list.slots_limit = slots->number<std::size_t>("limit");
-    list.slots_used = slots->number<std::size_t>("used");
-  }
+  view::read_slots(*json, "slots", list);
   return list;
 }
 

@@ -70,22 +70,6 @@ struct GearmanForm {
   }
 };
 
-/// Writes the slots of a HostStatus or HostHeartbeat.
-template <class T>
-void write_slots(core::JsonObject& json, std::string_view name, const T& of, Surface) {
-  core::AsciiObject object(64);
-  object.put("limit", of.slots_limit);
-  object.put("used", of.slots_used);
-  json.put_json(name, object.finish());
-}
-template <class T>
-void read_slots(const JsonFields& json, std::string_view name, T& into) {
-  const auto object = json.object(name);
-  if (!object) return;
-  into.slots_limit = object->number<std::size_t>("limit");
-  into.slots_used = object->number<std::size_t>("used");
-}
-
 using H = HostStatus;
 constexpr Field<H> host_fields[] = {
     field<H, Text<>, &H::host>("host", shown),
