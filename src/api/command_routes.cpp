@@ -38,9 +38,7 @@ bool send_to_fleet(FleetControl& fleet, FleetCommandKind kind, const http::HttpR
   if (!error.empty()) {
     reply->send(http::error_response(400, error));
   } else {
-    fleet.send(std::move(*order), [reply](const FleetCommandResult& outcome) {
-      reply->send(outcome_response(outcome));
-    });
+    fleet.send(std::move(*order), send_outcome(reply));
   }
   return true;
 }
@@ -97,11 +95,11 @@ void add_commands(http::Router& router, Control& control, FleetControl& fleet) {
   order(FleetCommandKind::quiet, &Control::quiet);
   order(FleetCommandKind::resume, &Control::resume);
   order(FleetCommandKind::drain, &Control::drain);
-  router.on(endpoints::reload, [&control, &fleet](const http::HttpRequest& request,
-                                                  const http::HttpReplyPtr& reply) {
-    if (send_to_fleet(fleet, FleetCommandKind::reload, request, reply)) return;
-    control.reload([reply](const CommandResult& result) { reply->send(result_response(result)); });
-  });
+  router.on(endpoints::reload,
+            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              if (send_to_fleet(fleet, FleetCommandKind::reload, request, reply)) return;
+              control.reload(send_result(reply));
+            });
   router.on(endpoints::cancel, std::bind_front(cancel, std::ref(control), std::ref(fleet)));
 }
 

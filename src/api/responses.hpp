@@ -16,6 +16,13 @@ http::HttpResponse json_response(unsigned status, std::string json);
 http::HttpResponse result_response(const CommandResult& result);
 /// Returns the result of a command that was sent to other hosts.
 http::HttpResponse outcome_response(const FleetCommandResult& outcome);
+/// Returns a function that responds with the result of a command.
+inline auto send_result(const http::HttpReplyPtr& reply) {
+  return [reply](const CommandResult& result) { reply->send(result_response(result)); };
+}
+inline auto send_outcome(const http::HttpReplyPtr& reply) {
+  return [reply](const FleetCommandResult& outcome) { reply->send(outcome_response(outcome)); };
+}
 
 void add_status_queries(http::Router& router, Control& control, FleetControl& fleet,
                         EventHub& events);

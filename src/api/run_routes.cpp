@@ -42,9 +42,7 @@ void end_run(const Routes& routes, const view::RunView& run, const Ending& endin
   order.host = run.host_id;
   order.run = run.status.run;
   order.by = ending.by;
-  routes.fleet.send(std::move(order), [reply](const FleetCommandResult& outcome) {
-    reply->send(outcome_response(outcome));
-  });
+  routes.fleet.send(std::move(order), send_outcome(reply));
 }
 
 /// Quarantines the item before the run is cancelled, so that no host claims the item in between.
