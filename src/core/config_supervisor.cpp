@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/ascii.hpp"
 #include "core/config_keys.hpp"
 #include "core/setting_text.hpp"
 #include "core/status_address.hpp"
@@ -17,10 +18,7 @@ using namespace std::chrono_literals;
 constexpr Duration min_timeout = 1ms;
 
 std::string scheme_of(std::string_view url) {
-  std::string scheme(url.substr(0, std::min(url.find("://"), url.size())));
-  for (char& c : scheme)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return scheme;
+  return lower(url.substr(0, std::min(url.find("://"), url.size())));
 }
 
 constexpr std::string_view schemes[] = {"redis",          "rediss",          "unix",

@@ -37,6 +37,7 @@ struct BrokenAssertion {};
 #endif
 #include <toml++/toml.h>
 
+#include "core/ascii.hpp"
 #include "core/config_tree.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -171,9 +172,7 @@ std::string_view word_at(std::string_view text, Place place) {
   text = text.substr(0, text.find('\n'));
   // Before a value without quotes, only a quoted key can have non-ASCII characters.
   const std::size_t at = std::min<std::size_t>(place.column, text.size());
-  const auto of_word = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.';
-  };
+  const auto of_word = [](char c) { return is_alnum(c) || c == '.'; };
   std::size_t begin = at;
   while (begin > 0 && of_word(text[begin - 1])) --begin;
   std::size_t end = at;

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/ascii.hpp"
+
 namespace w8y::core {
 
 namespace {
@@ -13,18 +15,6 @@ constexpr std::size_t run_id_length = 26;
 constexpr std::size_t min_hex = 8;
 constexpr std::size_t max_code = 3;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || is_upper(c);
-}
-bool is_word(char c) {
-  return is_letter(c) || is_digit(c);
-}
 bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -36,10 +26,7 @@ bool has_digit(std::string_view text) {
 bool names_code(std::string_view name) {
   static constexpr std::array<std::string_view, 10> names{
       "http", "status", "code", "exit", "signal", "errno", "error", "smtp", "ftp", "returned"};
-  std::string lower(name);
-  for (char& c : lower)
-    if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
-  return std::ranges::find(names, lower) != names.end();
+  return std::ranges::find(names, lower(name)) != names.end();
 }
 
 /// Reads a message from left to right, and writes its pattern.
@@ -70,10 +57,10 @@ class Pattern {
     const char quote = left_.front();
     if (quote != '"' && quote != '\'' && quote != '`') return false;
     // An apostrophe follows a letter.
-    if (quote == '\'' && is_word(before())) return false;
+    if (quote == '\'' && is_alnum(before())) return false;
     std::size_t end = left_.find(quote, 1);
     while (quote == '\'' && end != std::string_view::npos && end + 1 < left_.size() &&
-           is_word(left_[end + 1]))
+           is_alnum(left_[end + 1]))
       end = left_.find(quote, end + 1);
     if (end == std::string_view::npos) return false;
     replace(end + 1, "\"…\"");
@@ -82,7 +69,7 @@ class Pattern {
 
   /// Reads a path or the path of a URL: its parts up to a space or a punctuation mark.
   bool path() {
-    if (left_.front() != '/' || left_.size() < 2 || !(is_word(left_[1]) || left_[1] == '.'))
+    if (left_.front() != '/' || left_.size() < 2 || !(is_alnum(left_[1]) || left_[1] == '.'))
       return false;
     const std::size_t length = std::min(left_.find_first_of(" \t\"'`<>()[]{},;:"), left_.size());
     std::string_view all = left_.substr(0, length);
@@ -105,7 +92,7 @@ class Pattern {
   /// Reads letters and digits.
   bool word() {
     std::size_t length = 0;
-    while (length < left_.size() && is_word(left_[length])) ++length;
+    while (length < left_.size() && is_alnum(left_[length])) ++length;
     if (length == 0) return false;
     const std::string_view word = left_.substr(0, length);
     if (is_uuid()) {
@@ -127,7 +114,7 @@ class Pattern {
   }
 
   [[nodiscard]] bool is_uuid() const {
-    if (left_.size() < uuid_length || (left_.size() > uuid_length && is_word(left_[uuid_length])))
+    if (left_.size() < uuid_length || (left_.size() > uuid_length && is_alnum(left_[uuid_length])))
       return false;
     for (std::size_t i = 0; i < uuid_length; ++i) {
       const bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstddef>
 
+#include "core/ascii.hpp"
+
 namespace w8y {
 
 namespace {
@@ -34,9 +36,8 @@ std::string parse_tcp(std::string_view text, StatusAddress& into) {
   const std::string_view digits = text.substr(colon + 1);
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), into.port);
-  const bool is_number = !digits.empty() && std::all_of(digits.begin(), digits.end(), [](char c) {
-    return c >= '0' && c <= '9';
-  });
+  const bool is_number =
+      !digits.empty() && std::all_of(digits.begin(), digits.end(), core::is_digit);
   if (!is_number) return any_form;
   std::string ip(text.substr(0, colon));
   if (ip.empty())

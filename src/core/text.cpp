@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "core/ascii.hpp"
 #include "core/escape.hpp"
 
 namespace w8y::core {
@@ -21,8 +22,7 @@ constexpr std::size_t max_compared = 64;
 constexpr std::size_t changes_if_held = 2;
 
 bool is_bare(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
+  return is_alnum(c) || c == '_' || c == '-';
 }
 
 bool holds_other(std::string_view a, std::string_view b) {

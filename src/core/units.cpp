@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "core/ascii.hpp"
+
 namespace w8y {
 
 namespace {
@@ -37,10 +39,6 @@ constexpr std::array<Unit, 12> size_units = {{{"PiB", std::uint64_t{1} << 50},
                                               {"B", 1}}};
 constexpr std::uint64_t largest_size = std::uint64_t{1} << 63;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /// Removes digits from the start; nullopt if there are none or too many for 64 bits.
 std::optional<std::uint64_t> parse_digits(std::string_view& text) {
   std::uint64_t value = 0;
@@ -73,7 +71,7 @@ std::optional<Fraction> parse_fraction(std::string_view& text) {
 /// Returns the index of the unit at the start of `text`, and removes its letters.
 std::optional<std::size_t> parse_duration_unit(std::string_view& text) {
   std::size_t length = 0;
-  while (length < text.size() && !is_digit(text[length])) ++length;
+  while (length < text.size() && !core::is_digit(text[length])) ++length;
   const std::string_view name = text.substr(0, length);
   for (std::size_t i = 0; i < duration_units.size(); ++i) {
     if (duration_units[i].name != name) continue;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/ascii.hpp"
 #include "core/escape.hpp"
 #include "core/status_address.hpp"
 #include "core/status_token.hpp"
@@ -11,13 +12,6 @@
 namespace w8y::http {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 std::unique_ptr<HttpResponse> refuse(unsigned status, const std::string& text) {
   return std::make_unique<HttpResponse>(error_response(status, text));
@@ -29,13 +23,8 @@ struct Authority {
   bool operator==(const Authority&) const = default;
 };
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_name_character(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
-         c == '_';
+  return core::is_alnum(c) || c == '.' || c == '-' || c == '_';
 }
 
 /// Parses a name, an IPv4 address or [IPv6], with or without ":" and a port of 1 to 5 digits.
@@ -48,12 +37,12 @@ std::optional<Authority> parse_authority(std::string_view text) {
   if (colon != std::string_view::npos) {
     result.port = text.substr(colon + 1);
     if (result.port.empty() || result.port.size() > 5 ||
-        !std::all_of(result.port.begin(), result.port.end(), is_digit))
+        !std::all_of(result.port.begin(), result.port.end(), core::is_digit))
       return std::nullopt;
   }
   if (bracket) {
     if (name.size() < 2 || !name.ends_with(']')) return std::nullopt;
-    result.name = lower(name.substr(1, name.size() - 2));
+    result.name = core::lower(name.substr(1, name.size() - 2));
     if (result.name.find(':') == std::string::npos || !is_ip_address(result.name))
       return std::nullopt;
     return result;
@@ -61,7 +50,7 @@ std::optional<Authority> parse_authority(std::string_view text) {
   if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_character))
     return std::nullopt;
   if (name.ends_with('.')) name.remove_suffix(1);
-  result.name = lower(name);
+  result.name = core::lower(name);
   return result;
 }
 
@@ -91,12 +80,12 @@ bool is_open(const HttpRequest& request) {
 std::optional<std::string_view> token_in(const std::string& authorization) {
   constexpr std::string_view scheme = "bearer ";
   const std::string_view given = authorization;
-  if (lower(given.substr(0, scheme.size())) != scheme) return std::nullopt;
+  if (core::lower(given.substr(0, scheme.size())) != scheme) return std::nullopt;
   return given.substr(scheme.size());
 }
 
 bool is_json(const std::string& content_type) {
-  std::string type = lower(std::string_view(content_type).substr(0, content_type.find(';')));
+  std::string type = core::lower(std::string_view(content_type).substr(0, content_type.find(';')));
   while (type.ends_with(' ') || type.ends_with('\t')) type.pop_back();
   return type == "application/json";
 }
@@ -105,7 +94,7 @@ bool is_json(const std::string& content_type) {
 
 void TcpGate::set(std::vector<std::string> names, Secret token) {
   for (std::string& name : names) {
-    name = lower(name);
+    name = core::lower(name);
     if (name.ends_with('.')) name.pop_back();
   }
   names_ = std::move(names);

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/ascii.hpp"
 #include "core/escape.hpp"
 #include "ops/commit.hpp"
 #include "ops/process_stats.hpp"
@@ -205,12 +206,8 @@ void Writer::write_redis() {
       .add(metrics_.redis_answered);
   {
     Family commands = counter("w8y_redis_commands_total", "Commands and scripts sent to Redis.");
-    for (const auto& [kind, count] : metrics_.redis_commands) {
-      std::string name = label(kind);
-      for (char& c : name)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-      commands.add(count, {{"command", std::move(name)}});
-    }
+    for (const auto& [kind, count] : metrics_.redis_commands)
+      commands.add(count, {{"command", core::lower(label(kind))}});
   }
   Family bytes = counter("w8y_redis_bytes_total", "Bytes on connections to Redis.");
   bytes.add(metrics_.redis_bytes_in, {{"direction", "in"}});

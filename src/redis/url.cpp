@@ -8,6 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/ascii.hpp"
+
 // No message quotes the text after the scheme: with one wrong character, a password may be anywhere
 // in it.
 
@@ -25,20 +27,10 @@ constexpr std::uint16_t sentinel_port = 26379;
   throw UrlError("Redis URL: " + std::move(what));
 }
 
-bool is_alnum(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool all_of(std::string_view text, std::string_view besides_alnum) {
-  return std::ranges::all_of(
-      text, [&](char c) { return is_alnum(c) || besides_alnum.find(c) != std::string_view::npos; });
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
+  return std::ranges::all_of(text, [&](char c) {
+    return core::is_alnum(c) || besides_alnum.find(c) != std::string_view::npos;
+  });
 }
 
 std::string unescape(std::string_view text, const char* part) {
@@ -274,7 +266,7 @@ Url parse_url(std::string_view text) {
       fail("two slashes are missing: write unix://" + std::string(text.substr(5)));
     fail_without_scheme(text);
   }
-  const std::string scheme = lower(text.substr(0, colon));
+  const std::string scheme = core::lower(text.substr(0, colon));
   const std::string_view rest = text.substr(colon + 3);
   if (scheme == "unix") return parse_unix(rest);
   const bool tls = scheme.starts_with("rediss");

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/ascii.hpp"
 #include "core/text.hpp"
 #include "schedule/read_time.hpp"
 
@@ -16,13 +17,6 @@ namespace w8y::schedule {
 namespace {
 
 constexpr std::string_view cron_blanks = " \t\n\v\f\r";
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 /// Part of the expression between blanks.
 struct CronWord {
@@ -133,7 +127,7 @@ class CronFieldReader {
       if (*number < field_.least || *number > field_.most) refuse(from, field_.accepts);
       return *number;
     }
-    const std::string name = lower(word_.text.substr(from, 3));
+    const std::string name = core::lower(word_.text.substr(from, 3));
     const auto found = std::find(field_.names.begin(), field_.names.end(), name);
     if (found == field_.names.end()) refuse(from, field_.accepts);
     at_ += 3;
@@ -229,7 +223,7 @@ std::string_view fields_of_name(const CronWord& word) {
        {"@daily", "0 0 * * *"},
        {"@midnight", "0 0 * * *"},
        {"@hourly", "0 * * * *"}}};
-  const std::string name = lower(word.text);
+  const std::string name = core::lower(word.text);
   if (name == "@reboot")
     throw ScheduleError{
         "\"@reboot\" at character " + std::to_string(word.at) +

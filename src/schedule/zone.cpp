@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/ascii.hpp"
 #include "core/text.hpp"
 #include "schedule/read_time.hpp"
 
@@ -20,8 +21,7 @@ constexpr std::string_view directory = "/usr/share/zoneinfo/";
 /// Whether the name stays within the directory of zones.
 bool is_zone_name(std::string_view name) {
   const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
-           c == '_' || c == '-' || c == '+';
+    return core::is_alnum(c) || c == '/' || c == '_' || c == '-' || c == '+';
   };
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed) &&
          name.front() != '/' && name.back() != '/';

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/ascii.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "view/field.hpp"
@@ -19,9 +20,7 @@ using view::JsonFields;
 constexpr std::size_t max_command_id = 64;
 
 bool is_command_id(std::string_view id) {
-  const auto fit = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
-  };
+  const auto fit = [](char c) { return core::is_alnum(c) || c == '-'; };
   return !id.empty() && id.size() <= max_command_id && std::all_of(id.begin(), id.end(), fit);
 }
 
