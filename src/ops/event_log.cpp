@@ -16,20 +16,12 @@ std::string talker(std::string_view list, int pid) {
 
 }  // namespace
 
-struct EventLog::Teller {
-  EventLog& log;
-  template <typename Kind>
-  void operator()(const Kind& event) const {
-    log.write(event);
-  }
-};
-
 EventLog::~EventLog() {
   flush();
 }
 
 void EventLog::on_event(const Event& event) {
-  std::visit(Teller{*this}, event);
+  std::visit([this](const auto& kind) { write(kind); }, event);
 }
 
 // ---- runs

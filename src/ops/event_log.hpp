@@ -31,7 +31,6 @@ class EventLog final : public EventHandler {
   /// Number of invalid protocol lines of a run or a process that are logged. The others are only
   /// counted.
   static constexpr std::size_t ignored_lines_logged = 3;
-  struct Teller;
 
   // Runs.
   void write(const RunStarted& event);
