@@ -13,10 +13,8 @@ namespace {
 
 using view::JsonFields;
 
-constexpr std::array<std::pair<SecretAnswer, const char*>, 3> names{
-    {{SecretAnswer::same, "same"},
-     {SecretAnswer::changed, "changed"},
-     {SecretAnswer::none, "none"}}};
+/// In the order of SecretAnswer.
+constexpr std::array names = {"same", "changed", "none"};
 
 std::optional<SecretQuestion> read_question(const JsonFields& json) {
   auto key = json.bytes("key");
@@ -59,7 +57,7 @@ std::string to_json(const std::vector<SecretAnswer>& answers) {
   core::AsciiObject json(1024);
   core::JsonArray secrets;
   for (const SecretAnswer answer : answers)
-    secrets.add_text(names[static_cast<std::size_t>(answer)].second);
+    secrets.add_text(names.at(static_cast<std::size_t>(answer)));
   json.put_json("secrets", secrets.finish());
   return json.finish();
 }
@@ -69,10 +67,9 @@ std::optional<std::vector<SecretAnswer>> read_secret_answers(std::string_view te
   if (!json || !json->is_array("secrets")) return std::nullopt;
   std::vector<SecretAnswer> answers;
   for (const std::string& secret : json->texts("secrets")) {
-    const auto found = std::find_if(names.begin(), names.end(),
-                                    [&](const auto& name) { return secret == name.second; });
+    const auto* found = std::find(names.begin(), names.end(), secret);
     if (found == names.end()) return std::nullopt;
-    answers.push_back(found->first);
+    answers.push_back(static_cast<SecretAnswer>(found - names.begin()));
   }
   if (answers.size() != json->count("secrets")) return std::nullopt;
   return answers;
