@@ -29,11 +29,34 @@ enum class ClaimEnd : std::uint8_t {
   breaker,       ///< the breaker is open; a claim that is a probe returns one item
 };
 
+/// The hosts that found no free item wait for one in a queue.
+enum class WaitQueue : std::uint8_t {
+  none,     ///< this host does not wait, or alone: any host may claim a free item
+  others,   ///< other hosts wait as well: each claims its share, and more only when it is called
+  crowded,  ///< more waiters than items: a free item belongs to the next waiter, not to the host
+            ///< that freed it
+};
+
+/// Result of a claim.
 struct ClaimReply {
+  /// Item that the claim has quarantined or stalled.
+  struct Parked {
+    DisplayItem item;
+    std::string why;
+  };
+
   std::vector<Claim> claims;
   ClaimEnd end = ClaimEnd::more;
   std::string detail;  ///< why it is paused, halted, unavailable or refused, or why its breaker is
                        ///< open; for people
+  std::vector<Parked> parked;
+  /// Estimated time until an item or a fleet slot may be free, or until the pause ends; nullopt if
+  /// unknown.
+  std::optional<Duration> next_free;
+  std::size_t calls = 1;  ///< number of calls that the claim made
+  bool whole = true;      ///< for nothing_free: whether it examined all items of the list
+  WaitQueue wait_queue = WaitQueue::none;
+  std::size_t other_waiters = 0;
 };
 
 /// Result of the claim of a single, named item.

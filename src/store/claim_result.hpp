@@ -37,7 +37,7 @@ struct ClaimResult {
   std::optional<Duration> next_free;
   std::string detail;
   std::string refused;  ///< write error of a key other than the locks
-  std::vector<TakeReply::Parked> parked;
+  std::vector<ClaimReply::Parked> parked;
   std::size_t longest = 0;  ///< bytes of the longest item that was read
   std::size_t bytes = 0;    ///< bytes of all items that were read
 };

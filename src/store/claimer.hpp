@@ -51,7 +51,7 @@ struct OpenClaim : ClaimTerms<Store> {
   Scan scan;                ///< state that only this kind of work has
   std::vector<RunId> runs;  ///< of the last call, one per wanted item
   std::size_t calls = 0;    ///< number of calls so far
-  std::vector<TakeReply::Parked> parked;
+  std::vector<ClaimReply::Parked> parked;
 };
 
 /// Defaults for kinds of work of Claimer.
@@ -69,7 +69,7 @@ struct ClaimKind {
 /// `Kind` is the kind of work. It has:
 ///   Store, Scan        lease store with keys(); state of a claim in flight
 ///   Open               OpenClaim<Store, Scan>
-///   Result, Reply      derived from ClaimResult and TakeReply
+///   Result             derived from ClaimResult
 ///   `Note`             data of the claimed item that its settlement needs, made by `note(item)`
 ///   items              name of its items in messages
 ///   most_claimed       maximum number of items per call, so that Redis is not blocked for long
@@ -97,7 +97,6 @@ class Claimer {
   using Open = typename Kind::Open;
   using Terms = ClaimTerms<Store>;
   using Result = typename Kind::Result;
-  using Reply = typename Kind::Reply;
   using Claimed = typename decltype(Result::taken)::value_type;
 
   /// The list. Its callbacks come from the loop, except before_call() and no_room().
@@ -109,14 +108,14 @@ class Claimer {
     virtual void on_result(Open& /*open*/, Result& /*result*/) {}
     virtual void on_error(const redis::Answer& /*reply*/) {}
     /// Called before the leases are made, to add data that only this kind of work has.
-    virtual void complete(const Open& /*open*/, const Result& /*result*/, Reply& /*reply*/) {}
+    virtual void complete(const Open& /*open*/, const Result& /*result*/, ClaimReply& /*reply*/) {}
     /// Called when the claim waits for memory. on_reply() follows.
     virtual void no_room() {}
     /// Called when there may be memory for the claim that had no room.
     virtual void has_room() = 0;
     /// Ends a claim as if it had not been made.
     virtual void hand_back(const Claim& claim) = 0;
-    virtual void on_reply(Reply&& reply) = 0;
+    virtual void on_reply(ClaimReply&& reply) = 0;
   };
 
   /// A claim whose lease is no longer renewed.
@@ -175,7 +174,7 @@ class Claimer {
   void reply_without_room();
   void answered(const redis::Answer& answer, const RedisSession::LargeCall& made);
   void failed(const StoreError& trouble);
-  Reply make_reply(ClaimEnd end, std::string detail);
+  ClaimReply make_reply(ClaimEnd end, std::string detail);
   Claim hold(const Terms& terms, const RunId& run, Claimed&& item);
   [[nodiscard]] bool is_late(const Terms& terms) const {
     return session_.clock.now() - terms.sent > terms.rule->key_expiry / 2;

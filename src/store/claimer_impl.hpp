@@ -91,7 +91,7 @@ void Claimer<Kind>::answered(const redis::Answer& answer, const RedisSession::La
   handler_.on_result(open_, result);
   if (result.more && result.taken.empty()) return send();
 
-  Reply reply = make_reply(result.end, std::move(result.detail));
+  ClaimReply reply = make_reply(result.end, std::move(result.detail));
   reply.next_free = result.next_free;
   handler_.complete(open_, result, reply);
   const std::size_t claimed = std::min(result.taken.size(), open_.runs.size());
@@ -121,8 +121,8 @@ void Claimer<Kind>::failed(const StoreError& trouble) {
 }
 
 template <class Kind>
-typename Claimer<Kind>::Reply Claimer<Kind>::make_reply(ClaimEnd end, std::string detail) {
-  Reply reply;
+ClaimReply Claimer<Kind>::make_reply(ClaimEnd end, std::string detail) {
+  ClaimReply reply;
   reply.end = end;
   reply.detail = std::move(detail);
   reply.calls = open_.calls;

@@ -1,35 +1,17 @@
-// Queue of jobs in its store, the port for sources of every kind of job.
+// Items of a list in their store, the port for sources of every kind of work.
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "core/source.hpp"
 
 namespace w8y::store {
 
-/// Result of a claim.
-struct TakeReply : ClaimReply {
-  /// Item that the claim has quarantined or stalled.
-  struct Parked {
-    DisplayItem item;
-    std::string why;
-  };
-
-  /// Estimated time until an item or a fleet slot may be free, or until the pause ends; nullopt if
-  /// unknown.
-  std::optional<Duration> next_free;
-  std::vector<Parked> parked;
-  std::size_t calls = 1;  ///< number of calls that the claim made
-};
-
 /// Handler of replies and notifications. The handler of each kind adds callbacks for notifications:
-/// that there are jobs to claim, or free slots. Any client can send these at any rate.
+/// that there are items to claim, or free slots. Any client can send these at any rate.
 class WorkQueueHandler : public ClaimHandler {
  public:
-  virtual void on_taken(TakeReply&& reply) = 0;
+  virtual void on_claimed(ClaimReply&& reply) = 0;
   /// Called when Redis or its channels are available again: notifications may have been missed.
   virtual void on_back() = 0;
 };
@@ -38,8 +20,8 @@ class WorkQueueHandler : public ClaimHandler {
 class WorkQueue {
  public:
   virtual ~WorkQueue() = default;
-  /// Claims up to `wanted` jobs. At most one claim at a time; one on_taken() follows.
-  virtual void take(std::size_t wanted) = 0;
+  /// Sets the list config, before all other calls and after each reload.
+  virtual void use(ListConfigPtr rule) = 0;
   /// Sets whether notifications are requested.
   virtual void listen(bool on) = 0;
   /// Returns whether every addition by any client is notified, so that an empty queue needs few

@@ -18,6 +18,7 @@ LUA = "src/store/lua/"
 PARTS = LUA + "parts/"
 STORE = "src/store/"
 CIRCULAR = "src/source/circular/"
+CLAIMING = "src/source/claiming_source.cpp"
 
 MUTANTS = [
     # ---- Lua: settlements
@@ -133,19 +134,19 @@ MUTANTS = [
     Mutant("lost-claim-forgotten", "An in-doubt claim is not searched for.", STORE + "in_doubt_claims.cpp",
            "  claims_.push_back({std::move(call), until});\n", ""),
     # ---- C++: sources and the poller
-    Mutant("wake-dropped", "A wake-up is dropped.", CIRCULAR + "rest.cpp",
-           "    wake_up(wake_spread);\n", ""),
-    Mutant("turn-dropped", "A turn is dropped.", CIRCULAR + "rest.cpp",
-           "    wake_up(Duration{0});\n", ""),
-    Mutant("back-dropped", "After a reconnect, idle lists are not polled.", CIRCULAR + "rest.cpp",
+    Mutant("wake-dropped", "A wake-up is dropped.", CLAIMING,
+           "  } else if (begin_wake(turn)) {\n", "  } else if (turn && begin_wake(turn)) {\n"),
+    Mutant("turn-dropped", "A turn is dropped.", CLAIMING,
+           "  } else if (begin_wake(turn)) {\n", "  } else if (!turn && begin_wake(turn)) {\n"),
+    Mutant("back-dropped", "After a reconnect, idle lists are not polled.", CLAIMING,
            "    come_back();\n", ""),
-    Mutant("turn-kept", "A host without a free slot keeps its turn.", CIRCULAR + "rest.cpp",
-           "    list_->leave_line();  // no slot is free: passes the turn to the next waiter\n", ""),
+    Mutant("turn-kept", "A host without a free slot keeps its turn.", CLAIMING,
+           "    if (turn) on_unused_turn();\n", ""),
     Mutant("held-drifts", "A claim that is handed back counts as held.", CIRCULAR + "source.cpp",
            "void CircularSource::hand_back(const Claim& claim) {\n  --held_;\n",
            "void CircularSource::hand_back(const Claim& claim) {\n"),
     Mutant("woken-forgotten", "A wake-up during a claim is forgotten.", CIRCULAR + "source.cpp",
-           "  if (claim_out_) woken_ = true;  // the item may have been locked when the claim examined it\n", ""),
+           "  outdate_claim();  // the item may have been locked when the claim examined it\n", ""),
     Mutant("one-too-many", "A list runs one item more than its concurrency.", "src/core/poller.cpp",
            "  return limit > reserved_ ? limit - reserved_ : 0;\n",
            "  return limit > reserved_ ? limit - reserved_ + 1 : 0;\n"),

@@ -47,7 +47,7 @@ struct Place {
   }
   /// Opens the breaker with three failures of this host, the last of which would quarantine.
   void open() {
-    const store::PassReply reply = here().claim(3);
+    const ClaimReply reply = here().claim(3);
     REQUIRE(reply.claims.size() == 3);
     for (std::size_t i = 0; i < 3; ++i) fail(here(), reply.claims[i], i == 2);
     REQUIRE(field("since") != "(nil)");
@@ -55,7 +55,7 @@ struct Place {
   /// Claims until the claim is a probe.
   Claim probe(Host& host) {
     for (int i = 0; i < 200; ++i) {
-      const store::PassReply reply = host.claim(4);
+      const ClaimReply reply = host.claim(4);
       CHECK(reply.end == ClaimEnd::breaker);
       if (!reply.claims.empty()) {
         CHECK(reply.claims.size() == 1);
@@ -78,7 +78,7 @@ TEST_CASE("claims and settlements of a list without a breaker do not read the ke
   Place place;
   place.here().use(list_rule());
   place.server.command({"SET", "work:breaker", "any read of a hash would fail"});
-  const store::PassReply reply = place.here().claim(4);
+  const ClaimReply reply = place.here().claim(4);
   CHECK(reply.claims.size() == 4);
   for (const Claim& claim : reply.claims) place.fail(place.here(), claim, true);
   CHECK(place.here().reported.unwritten.empty());
@@ -103,7 +103,7 @@ TEST_CASE("the window has the last runs of all hosts, and items of runs that fai
 
 TEST_CASE("runs that were cancelled, lost or never started are not entered") {
   Place place;
-  const store::PassReply reply = place.here().claim(4);
+  const ClaimReply reply = place.here().claim(4);
   place.here().settle(reply.claims[0], store::SetFree{}, FailureCount::keep, Cancelled{true});
   place.here().settle(reply.claims[1], store::SetFree{}, FailureCount::keep, Lost{});
   place.here().source.hand_back(reply.claims[2]);
@@ -119,7 +119,7 @@ TEST_CASE("runs that were cancelled, lost or never started are not entered") {
 
 TEST_CASE("a failure quarantines only after a success in the window") {
   Place place;
-  store::PassReply reply = place.here().claim(3);
+  ClaimReply reply = place.here().claim(3);
   place.fail(place.here(), reply.claims[0], true);
   CHECK(place.server.command({"EXISTS", "work:quarantined"}) == "0");
   CHECK(place.server.command({"GET", "work:lock:a"}) == "delay:backoff");
@@ -138,7 +138,7 @@ TEST_CASE("the breaker opens, releases quarantines of the window and resets its 
   Place place;
   place.server.command({"HSET", "work:failures", "a", "1", "x", "1"});
   place.succeed(place.there(), place.there().claim(1).claims.at(0));  // a
-  store::PassReply reply = place.here().claim(4);                     // b c d e
+  ClaimReply reply = place.here().claim(4);                           // b c d e
   REQUIRE(reply.claims.size() == 4);
   place.fail(place.here(), reply.claims[0], true);
   CHECK(place.server.command({"HKEYS", "work:quarantined"}) == "b");
@@ -161,7 +161,7 @@ TEST_CASE("the breaker opens, releases quarantines of the window and resets its 
 
 TEST_CASE("a quarantine by an operator stays when the breaker opens") {
   Place place;
-  const store::PassReply reply = place.here().claim(3);
+  const ClaimReply reply = place.here().claim(3);
   place.server.command({"HSET", "work:quarantined", "a", R"({"by":"jo"})"});
   for (std::size_t i = 0; i < 3; ++i) place.fail(place.here(), reply.claims[i], i == 2);
   CHECK(place.field("since") != "(nil)");
@@ -172,7 +172,7 @@ TEST_CASE("a quarantine by an operator stays when the breaker opens") {
 TEST_CASE("an open breaker lets one claim of the fleet probe, and any success closes it") {
   Place place;
   place.open();
-  const store::PassReply refused = place.there().claim(4);
+  const ClaimReply refused = place.there().claim(4);
   CHECK(refused.end == ClaimEnd::breaker);
   CHECK(refused.claims.empty());
   CHECK(refused.detail == "3 of 3 runs failed: HTTP 503");
@@ -180,7 +180,7 @@ TEST_CASE("an open breaker lets one claim of the fleet probe, and any success cl
   CHECK(*refused.next_free <= 20ms);
 
   const Claim probe = place.probe(place.there());
-  const store::PassReply waits = place.here().claim(4);
+  const ClaimReply waits = place.here().claim(4);
   CHECK(waits.claims.empty());
   CHECK(waits.end == ClaimEnd::breaker);
   REQUIRE(waits.next_free);
@@ -252,7 +252,7 @@ TEST_CASE("a settlement after the end of its lease changes no breaker") {
 
 TEST_CASE("settlements that are sent together open and close a breaker in their order") {
   Place place;
-  const store::PassReply reply = place.here().claim(5);
+  const ClaimReply reply = place.here().claim(5);
   REQUIRE(reply.claims.size() == 5);
   for (std::size_t i = 0; i < 4; ++i)
     place.here().settle(reply.claims[i], store::RestFor{true, 40s}, FailureCount::increment,
@@ -266,7 +266,7 @@ TEST_CASE("settlements that are sent together open and close a breaker in their 
 TEST_CASE("a key of a wrong type instead of a breaker refuses claims") {
   Place place;
   place.server.command({"SET", "work:breaker", "x"});
-  const store::PassReply reply = place.here().claim(1);
+  const ClaimReply reply = place.here().claim(1);
   CHECK(reply.end == ClaimEnd::refused);
   CHECK(reply.detail.find("WRONGTYPE") != std::string::npos);
 }
@@ -308,14 +308,14 @@ TEST_CASE("an outage stalls no job, and delayed jobs return to their queue uncou
   CHECK(records.find("stalled") == std::string::npos);
 
   // One job is the probe, and its success closes the breaker.
-  store::TakeReply reply;
+  ClaimReply reply;
   CHECK(query_until(jobs.loop, [&] {
     reply = jobs.host.claim(3);
     return !reply.claims.empty();
   }));
   CHECK(reply.end == ClaimEnd::breaker);
   REQUIRE(reply.claims.size() == 1);
-  const store::TakeReply waits = jobs.host.claim(3);
+  const ClaimReply waits = jobs.host.claim(3);
   CHECK(waits.claims.empty());
   CHECK(waits.end == ClaimEnd::breaker);
   CHECK(waits.detail == "3 of 4 runs failed: HTTP 503");
@@ -371,7 +371,7 @@ TEST_CASE("an outage kills no job of a schedule") {
   CHECK(std::stoll(command({"ZSCORE", "bike-timeline", "d:A"})) <= now + 1);
 
   for (const char* job : {"b:A", "d:A"}) command({"LPUSH", "bike-work-A", job});
-  store::TakeReply reply;
+  ClaimReply reply;
   CHECK(query_until(loop, [&] {
     reply = host.claim(2);
     return !reply.claims.empty();

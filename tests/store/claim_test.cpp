@@ -11,7 +11,7 @@ TEST_CASE("a claim rotates the list, locks its items and increases the fence") {
   server.command({"RPUSH", "work:list", "a", "b", "c"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(2);
+  const ClaimReply reply = host.claim(2);
   CHECK(items_of(reply) == std::vector<Item>{"a", "b"});
   CHECK(reply.end == ClaimEnd::more);
   CHECK(server.command({"LRANGE", "work:list", "0", "-1"}) == "c\na\nb");
@@ -20,7 +20,7 @@ TEST_CASE("a claim rotates the list, locks its items and increases the fence") {
   CHECK(server.command({"GET", "work:lock:a"}) == "run:here:77:" + reply.claims[0].run);
   CHECK(std::stoi(server.command({"PTTL", "work:lock:a"})) > 4000);
 
-  const store::PassReply rest = host.claim(5);
+  const ClaimReply rest = host.claim(5);
   CHECK(items_of(rest) == std::vector<Item>{"c"});
   CHECK(rest.end == ClaimEnd::nothing_free);
   CHECK(rest.next_free);
@@ -41,7 +41,7 @@ TEST_CASE("items are bytes") {
   for (const Item& item : items) server.command({"RPUSH", "work:list", item});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(items.size());
+  const ClaimReply reply = host.claim(items.size());
   CHECK(items_of(reply) == items);
   for (const Claim& claim : reply.claims)
     host.settle(claim, store::RestFor{true, 60s}, store::FailureCount::increment, Crashed{"x"});
@@ -108,10 +108,10 @@ TEST_CASE("a host respects locks of both names while hosts use both") {
   rule.key_expiry = 60s;
   Host one(loop, server.url(), rule, "one");
   Host two(loop, server.url(), changed, "two");
-  const store::PassReply first = one.claim(1);
+  const ClaimReply first = one.claim(1);
   REQUIRE(items_of(first) == std::vector<Item>{"a"});
   CHECK(server.command({"PTTL", "work:lock"}) == "-1");
-  const store::PassReply second = two.claim(3);
+  const ClaimReply second = two.claim(3);
   CHECK(items_of(second) == std::vector<Item>{"b", "c"});
   CHECK(server.command({"PTTL", "work:proc"}) == "-1");
   CHECK(std::stoi(server.command({"PTTL", "work:lock"})) > 100'000);
@@ -158,7 +158,7 @@ TEST_CASE("a long scan continues in large steps and counts their cost") {
   Host host(loop, server.url(), list_rule());
   turn_until(loop, [&] { return host.session->client.connected(); });
   const auto before = host.session->client.commands_sent();
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   CHECK(reply.end == ClaimEnd::nothing_free);
   CHECK(reply.whole);
   CHECK(reply.calls >= 3000 / 256);
@@ -177,7 +177,7 @@ TEST_CASE("a scan of a locked list reads each item once and returns the time unt
   }
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(3);
+  const ClaimReply reply = host.claim(3);
   CHECK(reply.end == ClaimEnd::nothing_free);
   CHECK(reply.calls == 2);
   REQUIRE(reply.next_free);
@@ -192,12 +192,12 @@ TEST_CASE("a claim distinguishes paused, empty and unusable lists") {
   CHECK(host.claim(1).end == ClaimEnd::empty);
   server.command({"RPUSH", "work:list", "a"});
   server.command({"SET", "work:paused", "lunch", "PX", "60000"});
-  const store::PassReply paused = host.claim(1);
+  const ClaimReply paused = host.claim(1);
   CHECK(paused.end == ClaimEnd::paused);
   CHECK(paused.detail == "lunch");
   server.command({"DEL", "work:paused", "work:list"});
   server.command({"SET", "work:list", "no list"});
-  const store::PassReply wrong = host.claim(1);
+  const ClaimReply wrong = host.claim(1);
   CHECK(wrong.end == ClaimEnd::refused);
   CHECK(wrong.detail.find("WRONGTYPE") != std::string::npos);
   server.command({"DEL", "work:list"});
@@ -214,7 +214,7 @@ TEST_CASE("keys of a wrong type beside the lock do not prevent a claim or its se
   server.command({"SET", "work:slots", "no zset"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   CHECK(items_of(reply) == std::vector<Item>{"a"});
   host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::reset);
   CHECK(host.settled());
@@ -375,7 +375,7 @@ TEST_CASE("a claim of one item gives it one holder, also beside ordinary claims"
   for (int i = 0; i < 20; ++i) {
     std::optional<ItemClaim> named;
     beta.source.claim_item("a", [&named](ItemClaim&& claim) { named = std::move(claim); });
-    const store::PassReply reply = alpha.claim(1);
+    const ClaimReply reply = alpha.claim(1);
     REQUIRE(turn_until(loop, [&] { return named.has_value(); }));
     CHECK(reply.claims.size() + (named->claim ? 1 : 0) == 1);
     if (named->claim) beta.settle(*named->claim);

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 class Told : public store::CircularListHandler {
  public:
-  void on_claimed(store::PassReply&& reply) override {
+  void on_claimed(ClaimReply&& reply) override {
     replies.push_back(reply);
     for (Claim& claim : reply.claims) claims.push_back(std::move(claim));
   }
@@ -40,7 +40,7 @@ class Told : public store::CircularListHandler {
     if (unwritten.empty() || unwritten.back() != why) unwritten.push_back(why);
   }
 
-  std::vector<store::PassReply> replies;
+  std::vector<ClaimReply> replies;
   std::vector<store::LookReply> peeks;
   std::vector<Claim> claims;
   std::vector<RunId> lost;
@@ -80,12 +80,12 @@ struct Host {
     source.use(rule);
   }
   /// Claims up to `wanted` items and waits for the reply.
-  store::PassReply claim(std::size_t wanted, store::Scan scan = store::Scan::whole,
-                         store::Manner manner = store::Manner::in_turn) {
+  ClaimReply claim(std::size_t wanted, store::Scan scan = store::Scan::whole,
+                   store::Manner manner = store::Manner::in_turn) {
     const std::size_t before = reported.replies.size();
     source.claim(wanted, scan, manner);
     turn_until(loop, [&] { return reported.replies.size() > before; });
-    return reported.replies.empty() ? store::PassReply{} : reported.replies.back();
+    return reported.replies.empty() ? ClaimReply{} : reported.replies.back();
   }
   void settle(const Claim& claim, store::Rest rest = store::SetFree{},
               store::FailureCount failures = store::FailureCount::keep,
@@ -117,7 +117,7 @@ inline ListConfig list_rule(const std::string& prefix = "work") {
   return rule;
 }
 
-inline std::vector<Item> items_of(const store::PassReply& reply) {
+inline std::vector<Item> items_of(const ClaimReply& reply) {
   std::vector<Item> items;
   for (const auto& claim : reply.claims) items.push_back(claim.item);
   return items;

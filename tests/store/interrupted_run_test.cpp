@@ -23,7 +23,7 @@ struct Fleet {
   /// Claims an item, and renews its lease if `renewed`.
   Claim run(const std::string& item, bool renewed = true) {
     server.command({"RPUSH", "work:list", item});
-    const store::PassReply reply = dying->claim(1);
+    const ClaimReply reply = dying->claim(1);
     REQUIRE(reply.end == ClaimEnd::more);
     if (renewed) {
       dying->session->leases.renew_now();

@@ -42,7 +42,7 @@ TEST_CASE("a job of a dead host is recovered when its lease has expired, and nev
   feed.put("last");
   feed.put("foreign");
   feed.command({"HSET", "feed.cancelled:f", "last", "1"});
-  const TakeReply taken = feed.host.claim(3);
+  const ClaimReply taken = feed.host.claim(3);
   REQUIRE(taken.claims.size() == 3);
   // Claimed as by a client that writes no lease.
   feed.command({"RPOP", "feed.ids:f"});

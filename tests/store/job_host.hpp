@@ -16,7 +16,7 @@ namespace w8y::test {
 
 class JobsTold : public store::thoonk::JobQueueHandler {
  public:
-  void on_taken(store::TakeReply&& reply) override { claim_replies.push_back(std::move(reply)); }
+  void on_claimed(ClaimReply&& reply) override { claim_replies.push_back(std::move(reply)); }
   void on_news() override { ++news; }
   void on_back() override { ++backs; }
   void on_lease_lost(const RunId& run) override { lost.push_back(run); }
@@ -31,7 +31,7 @@ class JobsTold : public store::thoonk::JobQueueHandler {
   void on_all_settled() override { ++all_settled; }
 
   std::vector<std::string> unwritten;  ///< without consecutive duplicates
-  std::vector<store::TakeReply> claim_replies;
+  std::vector<ClaimReply> claim_replies;
   std::vector<RunId> lost;
   std::vector<RunId> back;
   std::vector<std::string> quarantined;
@@ -56,14 +56,14 @@ struct JobHost {
         rule(std::make_shared<const ListConfig>(std::move(settings))) {
     queue->use(rule);
   }
-  store::TakeReply claim(std::size_t wanted = 1) {
+  ClaimReply claim(std::size_t wanted = 1) {
     const std::size_t before = reported.claim_replies.size();
-    queue->take(wanted);
+    queue->claim(wanted);
     turn_until(loop, [&] { return reported.claim_replies.size() > before; });
-    return reported.claim_replies.empty() ? store::TakeReply{} : reported.claim_replies.back();
+    return reported.claim_replies.empty() ? ClaimReply{} : reported.claim_replies.back();
   }
   Claim claim_one_job() {
-    const store::TakeReply reply = claim(1);
+    const ClaimReply reply = claim(1);
     return reply.claims.empty() ? Claim{} : reply.claims.front();
   }
   void end(const Claim& claim, store::thoonk::JobDisposition what, Outcome outcome = Succeeded{}) {
@@ -111,7 +111,7 @@ struct JobFixture {
     command({"HSET", "feed.items:f", id, payload});
     command({"ZADD", "feed.published:f", "1732147200000", id});
   }
-  std::vector<Item> ids_of(const store::TakeReply& reply) const {
+  std::vector<Item> ids_of(const ClaimReply& reply) const {
     std::vector<Item> ids;
     for (const Claim& claim : reply.claims) ids.push_back(claim.item);
     return ids;

@@ -343,7 +343,7 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
   for (int i = 0; i < 6; ++i) feed.put(std::to_string(i));
   feed.command({"HSET", "f:keep", "0", "60000", "2", "60000"});
   feed.command({"SADD", "feed.stalled:f", "none"});
-  const TakeReply reply = host.claim(9);
+  const ClaimReply reply = host.claim(9);
   REQUIRE(reply.claims.size() == 6);
   host.end(reply.claims[0], Finish{"{}"});
   host.end(reply.claims[1], Cancel{50ms}, Failed{"no"});

@@ -56,7 +56,7 @@ TEST_CASE("ids and payloads are bytes, and one claim returns only a few long pay
   const std::string id = "a b\n\r\"\xff";
   feed.put(id, std::string("\0\n\xff", 3));
   feed.put("empty", "");
-  TakeReply reply = feed.host.claim(5);
+  ClaimReply reply = feed.host.claim(5);
   REQUIRE(feed.ids_of(reply) == std::vector<Item>{id, "empty"});
   CHECK(reply.claims[0].call.input == std::string("\0\n\xff", 3));
   CHECK(reply.claims[1].call.input->empty());
@@ -121,7 +121,7 @@ TEST_CASE("one call claims at most 128 jobs of a feed") {
   JobFixture feed;
   for (int i = 0; i < 130; ++i) feed.put(std::to_string(i));
   CHECK(feed.host.claim(200).claims.size() == 128);
-  const TakeReply rest = feed.host.claim(200);
+  const ClaimReply rest = feed.host.claim(200);
   CHECK(rest.claims.size() == 2);
   CHECK(rest.end == ClaimEnd::empty);
   CHECK(feed.host.claim(1).end == ClaimEnd::empty);
@@ -134,7 +134,7 @@ TEST_CASE("the ids of missing, claimed, stalled or duplicate jobs leave the queu
   feed.command({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
   feed.command({"SADD", "feed.stalled:f", "stalled"});
   feed.command({"LPUSH", "feed.ids:f", "twice"});
-  const TakeReply reply = feed.host.claim(9);
+  const ClaimReply reply = feed.host.claim(9);
   CHECK(feed.ids_of(reply) == std::vector<Item>{"twice", "good"});
   CHECK(feed.queue().empty());
   CHECK(feed.command({"ZSCORE", "feed.claimed:f", "claimed"}) == "1732147200000");
@@ -148,7 +148,7 @@ TEST_CASE("a missing feed is empty, a feed without a kind is served, and other k
   feed.put("a");
   for (const char* kind : {"queue", "feed", "sorted_feed", "odd\nkind"}) {
     feed.command({"HSET", "feed.config:f", "type", kind});
-    const TakeReply reply = feed.host.claim();
+    const ClaimReply reply = feed.host.claim();
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(reply.detail.find("the feed f is of the kind ") == 0);
     CHECK(reply.detail.find("source = \"job\" needs a feed of the kind job") != std::string::npos);
@@ -160,7 +160,7 @@ TEST_CASE("a missing feed is empty, a feed without a kind is served, and other k
     feed.command({"FLUSHALL"});
     feed.put("a");
     feed.command({"SET", key, "a string"});
-    const TakeReply refused = feed.host.claim();
+    const ClaimReply refused = feed.host.claim();
     CHECK(refused.end == ClaimEnd::refused);
     CHECK(refused.detail.find("the key " + key + " is a string") != std::string::npos);
     CHECK(feed.queue() == "a");
@@ -174,11 +174,11 @@ TEST_CASE("a pause and fleet_concurrency keep jobs in their queue") {
   feed.put("a");
   feed.put("b");
   feed.command({"SET", "f:paused", "new disks", "EX", "60"});
-  const TakeReply paused = feed.host.claim();
+  const ClaimReply paused = feed.host.claim();
   CHECK(paused.end == ClaimEnd::paused);
   CHECK(paused.detail == "new disks");
   feed.command({"DEL", "f:paused"});
-  const TakeReply first = feed.host.claim(2);
+  const ClaimReply first = feed.host.claim(2);
   CHECK(first.claims.size() == 1);
   CHECK(first.end == ClaimEnd::fleet_full);
   CHECK(feed.host.claim().end == ClaimEnd::fleet_full);
@@ -229,7 +229,7 @@ TEST_CASE("delayed jobs are cancelled when the list is retired, and at once beyo
   feed.command(ids);
   feed.command(items);
   for (std::size_t held = 0; held < jobs;) {
-    const TakeReply reply = feed.host.claim(jobs);
+    const ClaimReply reply = feed.host.claim(jobs);
     for (const Claim& claim : reply.claims) feed.host.end(claim, Cancel{1h}, Failed{"no"});
     held += reply.claims.size();
   }
@@ -319,7 +319,7 @@ TEST_CASE("a lease is lost when its claim is cancelled or its feed deleted, and 
   feed.put("cancelled");
   feed.put("kept");
   feed.put("expired");
-  const TakeReply reply = feed.host.claim(3);
+  const ClaimReply reply = feed.host.claim(3);
   REQUIRE(reply.claims.size() == 3);
   feed.command({"ZREM", "feed.claimed:f", "cancelled"});
   CHECK(turn_until(feed.loop, [&] { return !feed.host.reported.lost.empty(); }));
@@ -349,7 +349,7 @@ TEST_CASE("an ACL that forbids a step of a claim loses no job") {
     std::string url = feed.server.url();
     url.insert(std::string("unix://").size(), "some:x@");
     JobHost host(feed.loop, url, job_rule());
-    const TakeReply reply = host.claim();
+    const ClaimReply reply = host.claim();
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(feed.queue() == "a");
     CHECK(feed.unclaimed());
@@ -366,7 +366,7 @@ TEST_CASE(
     std::string url = feed.server.url();
     url.insert(std::string("unix://").size(), "some:x@");
     JobHost host(feed.loop, url, job_rule());
-    const TakeReply reply = host.claim();
+    const ClaimReply reply = host.claim();
     REQUIRE(reply.claims.size() == 1);
     feed.command({"ACL", "SETUSER", "some", std::string("-") + command});
     const std::string none = feed.command({"ACL", "LOG", "1"});

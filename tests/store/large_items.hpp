@@ -43,7 +43,7 @@ inline std::string number_of(const Item& item) {
 inline std::size_t claim_all(Host& host, std::size_t wanted) {
   int too_late = 0;
   while (host.reported.claims.size() < wanted) {
-    const store::PassReply reply = host.claim(wanted - host.reported.claims.size());
+    const ClaimReply reply = host.claim(wanted - host.reported.claims.size());
     std::size_t bytes = 0;
     for (const Claim& claim : reply.claims) bytes += claim.item.size();
     CHECK(bytes <= store::ScriptLocks::most_bytes_looked_at + max_item);

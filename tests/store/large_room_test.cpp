@@ -13,7 +13,7 @@ TEST_CASE("the reason of a pause is truncated before it is transferred") {
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
   Drops drops(*host.session);
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   CHECK(reply.end == ClaimEnd::paused);
   CHECK(reply.detail == std::string(item_shown, 'p'));
   CHECK(drops.count == 0);
@@ -29,7 +29,7 @@ TEST_CASE("a claim carries no more run ids than one call can use") {
   turn_until(loop, [&] { return host.session->client.connected(); });
   host.claim(1);
   const auto before = server.info("total_net_input_bytes");
-  const store::PassReply reply = host.claim(20'000);
+  const ClaimReply reply = host.claim(20'000);
   CHECK(reply.claims.size() == 256);
   CHECK(reply.end == ClaimEnd::more);
   CHECK(server.info("total_net_input_bytes") - before < 16 * 1024);
@@ -47,7 +47,7 @@ TEST_CASE(
                   "1", "work:list"});
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
-  store::PassReply reply = host.claim(1);
+  ClaimReply reply = host.claim(1);
   CHECK(reply.end == ClaimEnd::nothing_free);
   CHECK(reply.calls > 20);  // the cost to Redis, in commands
   const auto look = [&] {

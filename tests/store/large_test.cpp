@@ -86,7 +86,7 @@ TEST_CASE("history and events have the first 4 KiB of an item and its length") {
   const auto events =
       ears.subscribe("work:events", [&](std::string_view, std::string_view text) { heard = text; });
   CHECK(turn_until(loop, [&] { return ears.connected(); }));
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   REQUIRE(reply.claims.size() == 1);
   CHECK(reply.claims[0].item.size() == length);
   const auto before = server.info("total_net_input_bytes");
@@ -109,7 +109,7 @@ TEST_CASE("a truncated item does not end within a character") {
   fill(server, 1, 3000, "\u20ac");
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   REQUIRE(reply.claims.size() == 1);
   host.settle(reply.claims[0]);
   CHECK(host.settled());
@@ -130,7 +130,7 @@ TEST_CASE("items longer than 16 MiB are quarantined and never transferred whole"
   turn_until(loop, [&] { return host.session->client.connected(); });
   Drops drops(*host.session);
   const auto before = server.info("total_net_output_bytes");
-  store::PassReply reply = host.claim(1);
+  ClaimReply reply = host.claim(1);
   CHECK(items_of(reply) == std::vector<Item>{"a"});
   REQUIRE(reply.parked.size() == 1);
   CHECK(reply.parked[0].item.length == 23 * mebibyte + 2);
@@ -190,7 +190,7 @@ TEST_CASE("a run record that is too long is abandoned, and the lock is released"
   server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   REQUIRE(reply.claims.size() == 1);
   store::Settlement settlement{
       {reply.claims[0], host.rule, Succeeded{}, {}, WallTime(1000), WallTime(2000)},

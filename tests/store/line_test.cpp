@@ -20,8 +20,8 @@ void hear(Host& host, int channels = 1) {
 }
 
 /// Claims, joins the wait queue and subscribes to its turns.
-store::PassReply stand_in_line(Host& host, std::size_t wanted = 5) {
-  const store::PassReply reply = host.claim(wanted);
+ClaimReply stand_in_line(Host& host, std::size_t wanted = 5) {
+  const ClaimReply reply = host.claim(wanted);
   hear(host, 2);
   return reply;
 }
@@ -37,7 +37,7 @@ struct Waiting {
     // The first host has waited before, so it is subscribed to its turns too.
     for (const auto& item : items) server.command({"SET", "work:lock:" + item, "run:x:1:y"});
     stand_in_line(*hosts[0]);
-    hosts[0]->source.leave_line();
+    hosts[0]->source.leave_queue();
     for (const auto& item : items) server.command({"DEL", "work:lock:" + item});
     held = hosts[0]->claim(items.size() + 1).claims;
     CHECK(held.size() == items.size());
@@ -45,7 +45,7 @@ struct Waiting {
       CHECK(stand_in_line(*hosts[other]).claims.empty());
       turn_for(loop, 2ms);  // so that no two hosts join at the same time
     }
-    CHECK(hosts[2]->reported.replies.back().line != store::Line::none);
+    CHECK(hosts[2]->reported.replies.back().wait_queue != WaitQueue::none);
     CHECK(waiting() == "2");
   }
   /// Returns the number of turns that each host has had since the last call.
@@ -77,9 +77,9 @@ TEST_CASE("a free item goes to the waiter that has waited longest, not to its la
     expected[next] = 1;
     REQUIRE(three.turns() == expected);
     CHECK(items_of(three.hosts[has]->claim(5)).empty());
-    const store::PassReply reply = three.hosts[next]->claim(5);
+    const ClaimReply reply = three.hosts[next]->claim(5);
     REQUIRE(items_of(reply) == std::vector<Item>{"a"});
-    CHECK(reply.line == store::Line::crowded);
+    CHECK(reply.wait_queue == WaitQueue::crowded);
   }
 }
 
@@ -116,18 +116,18 @@ TEST_CASE("a host that leaves the wait queue with a claim in flight is not in it
   Waiting three({"a"});
   REQUIRE(three.waiting() == "2");
   Host& leaver = *three.hosts[1];
-  leaver.source.leave_line();
+  leaver.source.leave_queue();
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
   const std::size_t before = leaver.reported.replies.size();
   leaver.source.claim(1, store::Scan::whole, store::Manner::in_turn);
-  leaver.source.leave_line();
+  leaver.source.leave_queue();
   CHECK(turn_until(three.loop, [&] { return leaver.reported.replies.size() > before; }));
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
 }
 
 TEST_CASE("a host that claims all items or has nothing to wait for leaves the wait queue") {
   Waiting three({"a"});
-  three.hosts[2]->source.leave_line();
+  three.hosts[2]->source.leave_queue();
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
   SUBCASE("it claims all items") {
     three.hosts[0]->settle(three.held[0]);
@@ -150,7 +150,7 @@ TEST_CASE("a host that leaves the wait queue in its turn passes the turn on") {
   three.hosts[0]->settle(three.held[0]);
   CHECK(three.hosts[0]->settled());
   CHECK(three.turns() == Turns{0, 1, 0});
-  three.hosts[1]->source.leave_line();
+  three.hosts[1]->source.leave_queue();
   CHECK(three.turns() == Turns{0, 0, 1});
   three.hosts[2]->source.listen(false);
   CHECK(three.turns() == Turns{0, 0, 0});
@@ -207,7 +207,7 @@ TEST_CASE("a free fleet slot goes to the next waiter too") {
   loop::Loop loop;
   Host one(loop, server.url(), rule, "one");
   Host two(loop, server.url(), rule, "two");
-  const store::PassReply first = one.claim(1);
+  const ClaimReply first = one.claim(1);
   CHECK(first.claims.size() == 1);
   CHECK(stand_in_line(two, 1).end == ClaimEnd::fleet_full);
   one.settle(first.claims[0]);
@@ -270,12 +270,12 @@ TEST_CASE("a host does not wait for items that no host runs, and an unused wait 
   server.command({"SET", "work:lock:a", "quarantine:x"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  CHECK(host.claim(1).line == store::Line::none);
+  CHECK(host.claim(1).wait_queue == WaitQueue::none);
   hear(host);
-  CHECK(host.claim(1).line == store::Line::none);
+  CHECK(host.claim(1).wait_queue == WaitQueue::none);
   CHECK(server.command({"EXISTS", "work:waiting"}) == "0");
   server.command({"SET", "work:lock:a", "run:x:1:y", "PX", "60000"});
-  CHECK(host.claim(1).line == store::Line::none);  // alone
+  CHECK(host.claim(1).wait_queue == WaitQueue::none);  // alone
   CHECK(server.command({"ZCARD", "work:waiting"}) == "1");
   CHECK(std::stoi(server.command({"PTTL", "work:waiting"})) <= 60000);
   CHECK(std::stoi(server.command({"PTTL", "work:waiting"})) > 0);
@@ -289,7 +289,7 @@ TEST_CASE("the end of a run notifies the waiter that has the turn, and no other 
   CHECK(three.turns() == Turns{0, 1, 0});
   CHECK(three.hosts[2]->reported.wakes == wakes);
   // If the wait queue is empty, the wake channel gets the message.
-  for (const std::size_t other : {1U, 2U}) three.hosts[other]->source.leave_line();
+  for (const std::size_t other : {1U, 2U}) three.hosts[other]->source.leave_queue();
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "0"; }));
   three.hosts[0]->settle(three.held[1]);
   CHECK(three.hosts[0]->settled());

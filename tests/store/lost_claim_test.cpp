@@ -28,11 +28,11 @@ struct LosingHost {
                                                  store::RedisSession::Holder{"here", 77, 5});
   }
 
-  store::PassReply claim(std::size_t wanted) {
+  ClaimReply claim(std::size_t wanted) {
     const std::size_t before = told.replies.size();
     source.claim(wanted, store::Scan::whole, store::Manner::in_turn);
     turn_until(loop, [&] { return told.replies.size() > before; });
-    return told.replies.empty() ? store::PassReply{} : told.replies.back();
+    return told.replies.empty() ? ClaimReply{} : told.replies.back();
   }
 
   [[nodiscard]] std::size_t in_doubt() const { return session->in_doubt_claims.size(); }
@@ -40,7 +40,7 @@ struct LosingHost {
   /// Sends a claim that the server executes after the command has timed out.
   void lose_a_claim(std::size_t wanted) {
     server.pause();
-    const store::PassReply reply = claim(wanted);
+    const ClaimReply reply = claim(wanted);
     CHECK(reply.end == ClaimEnd::unavailable);
     CHECK(reply.claims.empty());
     CHECK(in_doubt() == 1);

@@ -46,7 +46,7 @@ const store::QuarantineNote by_alice{{}, "alice on web1", "it eats the disk", Wa
 TEST_CASE("a settlement whose lock is gone writes no failure, and no delay except a cooldown") {
   Place place;
   Host other(place.loop, place.server.url(), list_rule(), "other");
-  const store::PassReply old = place.host->claim(3);
+  const ClaimReply old = place.host->claim(3);
   REQUIRE(old.claims.size() == 3);
   place.server.command({"DEL", "work:lock:a", "work:lock:b", "work:lock:c"});
   place.server.command({"HSET", "work:failures", "b", "2"});
@@ -68,7 +68,7 @@ TEST_CASE("a settlement whose lock is gone writes no failure, and no delay excep
   CHECK(place.server.command({"LLEN", "work:runs"}) == "63");  // each run has a record
 
   // A cooldown does not replace a lock that another client has set.
-  const store::PassReply more = place.host->claim(2);
+  const ClaimReply more = place.host->claim(2);
   REQUIRE(more.claims.size() == 2);
   place.server.command({"SET", "work:lock:" + more.claims[0].item, "delay:backoff", "PX", "60000"});
   place.host->settle(more.claims[0], store::RestFor{false, 1s}, store::FailureCount::reset);
@@ -99,7 +99,7 @@ TEST_CASE("a quarantine records its run, operator and reason, and a release ends
 
 TEST_CASE("a running item is quarantined when its run ends with any outcome") {
   Place place;
-  const store::PassReply reply = place.host->claim(3);
+  const ClaimReply reply = place.host->claim(3);
   REQUIRE(reply.claims.size() == 3);
   ItemChanges changes = place.changes();
   CHECK(changes.quarantine({"a", "b", "c", "nowhere"}, by_alice) ==
@@ -247,7 +247,7 @@ TEST_CASE("a removal by state keeps items that are in another state") {
 
 TEST_CASE("a delay below 1 ms lasts 1 ms, and keys of a wrong type do not prevent a settlement") {
   Place place;
-  const store::PassReply reply = place.host->claim(2);
+  const ClaimReply reply = place.host->claim(2);
   place.server.command({"SET", "work:failures", "of a wrong type"});
   place.server.command({"SET", "work:quarantined", "of a wrong type"});
   place.server.command({"SET", "work:runs", "of a wrong type"});
@@ -269,7 +269,7 @@ TEST_CASE("settlements that a crash of Redis interrupts are written once") {
   Host host(loop, server.url(), rule);
   for (int i = 1; i <= 5; ++i) {
     CAPTURE(i);
-    store::PassReply reply;
+    ClaimReply reply;
     CHECK(turn_until(loop, [&] {
       reply = host.claim(1);
       return !reply.claims.empty();
@@ -291,7 +291,7 @@ TEST_CASE("a lock of a wrong type does not prevent the renewal of other locks") 
   rule.key_expiry = 1s;
   rule.fleet_concurrency = 5;
   Place place(rule);
-  const store::PassReply reply = place.host->claim(3);
+  const ClaimReply reply = place.host->claim(3);
   REQUIRE(reply.claims.size() == 3);
   place.server.command({"DEL", "work:lock:a", "work:slots"});
   place.server.command({"LPUSH", "work:lock:a", "no string"});

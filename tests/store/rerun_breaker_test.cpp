@@ -163,7 +163,7 @@ TEST_CASE("a job that was put again has its new payload when a breaker opens or 
   CHECK(jobs.command(
             {"EXISTS", "f:reruns", "f:rerun-claims", "feed.stalled:f", "feed.cancelled:f"}) == "0");
 
-  store::TakeReply reply;
+  ClaimReply reply;
   CHECK(query_until(jobs.loop, [&] {
     reply = jobs.host.claim(1);
     return !reply.claims.empty();

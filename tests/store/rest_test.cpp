@@ -293,12 +293,12 @@ TEST_CASE("a scan of the edges keeps the order and finds added items") {
                     std::to_string(60000 + i)});
   }
   server.command(push);
-  const store::PassReply whole = host.claim(1);
+  const ClaimReply whole = host.claim(1);
   CHECK(whole.end == ClaimEnd::nothing_free);
   CHECK(whole.whole);
   CHECK(whole.calls == 3);
 
-  const store::PassReply none = host.claim(2, store::Scan::ends);
+  const ClaimReply none = host.claim(2, store::Scan::ends);
   CHECK(none.end == ClaimEnd::nothing_free);
   CHECK_FALSE(none.whole);
   CHECK(none.calls == 1);
@@ -328,7 +328,7 @@ TEST_CASE("a keyspace notification wakes an idle list when an item is added") {
   // The first peek subscribes. A later one finds the subscriptions confirmed.
   CHECK(turn_until(loop, [&] {
     lists.look();
-    return lists.told[0]->peeks[0].hears && lists.told[1]->peeks[0].hears;
+    return lists.sources[0]->hears() && lists.sources[1]->hears();
   }));
   const auto wakes = [&](std::size_t list) { return lists.told[list]->wakes; };
   // A confirmed subscription is not a wake-up, which would count in the idle budget: 10,000 lists
@@ -375,7 +375,7 @@ TEST_CASE("keyspace notifications are detected without reading the settings of R
   lists.claim();
   CHECK(turn_until(loop, [&] {
     lists.look();
-    return lists.told[0]->peeks[0].hears;
+    return lists.sources[0]->hears();
   }));
 }
 

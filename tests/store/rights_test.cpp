@@ -37,7 +37,7 @@ struct Place {
   loop::Loop loop;
 };
 
-bool says(const store::PassReply& reply, const std::string& command) {
+bool says(const ClaimReply& reply, const std::string& command) {
   std::string upper = command;
   std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
   // Redis 7.0 does not name a command that it refuses to a script. The host names a command that it
@@ -62,7 +62,7 @@ TEST_CASE("a claim is refused as a whole if the user lacks a permission that its
     rule.fleet_concurrency = 3;
     Host host(place.loop, url_of_user(place.server, "some"), rule);
     for (int i = 0; i < 3; ++i) {
-      const store::PassReply reply = host.claim(3);
+      const ClaimReply reply = host.claim(3);
       CHECK(reply.end == ClaimEnd::refused);
       CHECK(reply.claims.empty());
       CHECK(says(reply, lacking));
@@ -87,7 +87,7 @@ TEST_CASE("a permission that is withdrawn between claims leaves the list unchang
     host.settle(host.claim(1).claims.at(0));
     CHECK(host.settled());
     place.set_rights(lacking);
-    store::PassReply reply;
+    ClaimReply reply;
     for (const std::size_t wanted : {1U, 2U, 1U, 1U}) reply = host.claim(wanted);
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(says(reply, lacking));
@@ -105,7 +105,7 @@ TEST_CASE("a claim without a permission for scripts names it, and succeeds once 
     place.set_rights(lacking);
     Host host(place.loop, url_of_user(place.server, "some"), list_rule());
     // The first script on a connection is sent by EVAL, the next by EVALSHA.
-    store::PassReply reply = host.claim(1);
+    ClaimReply reply = host.claim(1);
     if (lacking == "evalsha") reply = host.claim(1);
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(reply.claims.empty());
@@ -123,7 +123,7 @@ TEST_CASE("a settlement without a permission for scripts succeeds once it is gra
   Place place;
   place.set_rights("");
   Host host(place.loop, url_of_user(place.server, "some"), list_rule());
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   REQUIRE(reply.claims.size() == 1);
   place.set_rights("eval");  // the first call of a script is an EVAL
   host.settle(reply.claims[0]);
@@ -143,7 +143,7 @@ TEST_CASE(
     Place place;
     place.set_rights("");
     Host host(place.loop, url_of_user(place.server, "some"), list_rule());
-    const store::PassReply reply = host.claim(4);
+    const ClaimReply reply = host.claim(4);
     REQUIRE(reply.claims.size() == 4);
     place.set_rights(lacking);
     host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::reset);
@@ -160,7 +160,7 @@ TEST_CASE(
     // The next claim names the missing permission, unless only records need it.
     const bool noted =
         lacking == "lpush" || lacking == "zrem" || lacking == "publish" || lacking == "hlen";
-    store::PassReply next = host.claim(1);
+    ClaimReply next = host.claim(1);
     if (!noted) next = host.claim(1);
     if (!noted) CHECK(next.end == ClaimEnd::refused);
     if (!noted) CHECK(says(next, lacking));
@@ -235,7 +235,7 @@ TEST_CASE("records that may not be written are reported once, with the missing A
     Host host(place.loop, url_of_user(place.server, "some"), list_rule());
     set_rights(lack.rule);
     for (int i = 0; i < 3; ++i) {
-      const store::PassReply reply = host.claim(1);
+      const ClaimReply reply = host.claim(1);
       REQUIRE(reply.claims.size() == 1);
       host.settle(reply.claims[0]);
       CHECK(host.settled());

@@ -39,7 +39,7 @@ struct Bike {
     CHECK(claim.item == job);
     CHECK(host.settle(claim, what));
   }
-  std::vector<Item> jobs_of(const TakeReply& reply) const {
+  std::vector<Item> jobs_of(const ClaimReply& reply) const {
     std::vector<Item> jobs;
     for (const Claim& claim : reply.claims) jobs.push_back(claim.item);
     return jobs;

@@ -10,7 +10,7 @@ namespace w8y::test {
 
 class ScheduleTold : public store::ScheduleQueueHandler {
  public:
-  void on_taken(store::TakeReply&& reply) override { claim_replies.push_back(std::move(reply)); }
+  void on_claimed(ClaimReply&& reply) override { claim_replies.push_back(std::move(reply)); }
   void on_dispatched(store::DispatchAnswer&& answer) override {
     dispatches.push_back(std::move(answer));
   }
@@ -32,7 +32,7 @@ class ScheduleTold : public store::ScheduleQueueHandler {
   }
   void on_all_settled() override { ++all_settled; }
 
-  std::vector<store::TakeReply> claim_replies;
+  std::vector<ClaimReply> claim_replies;
   std::vector<store::DispatchAnswer> dispatches;
   std::vector<std::size_t> recovered;
   std::optional<Duration> next_recovery;
@@ -81,15 +81,15 @@ struct ScheduleHost {
     rule = std::make_shared<const ListConfig>(std::move(settings));
     queue->use(rule);
   }
-  store::TakeReply claim(std::size_t wanted = 1) {
+  ClaimReply claim(std::size_t wanted = 1) {
     const std::size_t before = reported.claim_replies.size();
-    queue->take(wanted);
+    queue->claim(wanted);
     turn_until(loop, [&] { return reported.claim_replies.size() > before; });
-    return reported.claim_replies.empty() ? store::TakeReply{} : reported.claim_replies.back();
+    return reported.claim_replies.empty() ? ClaimReply{} : reported.claim_replies.back();
   }
   /// Claims the only job in the queues.
   Claim claim_one_job() {
-    const store::TakeReply reply = claim(1);
+    const ClaimReply reply = claim(1);
     return reply.claims.empty() ? Claim{} : reply.claims.front();
   }
   std::size_t recover() {

@@ -41,7 +41,7 @@ TEST_CASE("claims read the queues in order and continue where the last claim end
   CHECK(bike.jobs_of(bike.host.claim(1)) == std::vector<Item>{"0:A"});
   CHECK(bike.jobs_of(bike.host.claim(4)) == std::vector<Item>{"1:A", "0:B", "2:A", "3:A"});
   CHECK(bike.jobs_of(bike.host.claim(3)) == std::vector<Item>{"1:B", "4:A", "5:A"});
-  const TakeReply rest = bike.host.claim(9);
+  const ClaimReply rest = bike.host.claim(9);
   CHECK(bike.jobs_of(rest) == std::vector<Item>{"2:B", "3:B", "4:B", "5:B"});
   CHECK(rest.end == ClaimEnd::empty);
   CHECK(bike.host.claim(1).end == ClaimEnd::empty);
@@ -51,7 +51,7 @@ TEST_CASE("one call claims at most 64 jobs of a schedule") {
   Bike bike;
   for (int i = 0; i < 70; ++i) bike.enter(std::to_string(i) + ":A");
   CHECK(bike.host.claim(70).claims.size() == 64);
-  const TakeReply rest = bike.host.claim(70);
+  const ClaimReply rest = bike.host.claim(70);
   CHECK(rest.claims.size() == 6);
   CHECK(rest.end == ClaimEnd::empty);
 }
@@ -63,7 +63,7 @@ TEST_CASE("HALT and a pause keep jobs in their queues and return their details")
   bike.enter("x:A");
   bike.command({"SET", "bike-control", "HALT"});
   bike.command({"SET", "bike:halted", "alice on web1"});
-  TakeReply reply = bike.host.claim();
+  ClaimReply reply = bike.host.claim();
   CHECK(reply.end == ClaimEnd::halted);
   CHECK(reply.detail == "alice on web1");
   bike.command({"DEL", "bike-control"});
@@ -81,10 +81,10 @@ TEST_CASE("fleet_concurrency limits claims, and a settlement releases its slot")
   rule.fleet_concurrency = 2;
   Bike bike(rule);
   for (int i = 0; i < 4; ++i) bike.enter(std::to_string(i) + ":A", "STOP");
-  const TakeReply first = bike.host.claim(4);
+  const ClaimReply first = bike.host.claim(4);
   CHECK(first.claims.size() == 2);
   CHECK(first.end == ClaimEnd::fleet_full);
-  const TakeReply none = bike.host.claim(4);
+  const ClaimReply none = bike.host.claim(4);
   CHECK(none.claims.empty());
   CHECK(none.end == ClaimEnd::fleet_full);
   CHECK(none.next_free.value() > 50s);
@@ -118,7 +118,7 @@ TEST_CASE("a queue of a wrong type is reported and skipped, and other keys refus
   Bike bike(schedule_rule(), {"X", "A"});
   bike.enter("x:A");
   bike.command({"SET", "bike-work-X", "a string"});
-  const TakeReply reply = bike.host.claim(2);
+  const ClaimReply reply = bike.host.claim(2);
   CHECK(bike.jobs_of(reply) == std::vector<Item>{"x:A"});
   REQUIRE(!bike.host.reported.unwritten.empty());
   CHECK(bike.host.reported.unwritten.back().find("bike-work-X is a string, not a list") !=
@@ -128,7 +128,7 @@ TEST_CASE("a queue of a wrong type is reported and skipped, and other keys refus
     bike.command({"FLUSHALL"});
     bike.command({"RPUSH", "bike-work-A", "x:A"});
     bike.command({"RPUSH", key, "a list"});
-    const TakeReply refused = bike.host.claim(1);
+    const ClaimReply refused = bike.host.claim(1);
     CHECK(refused.end == ClaimEnd::refused);
     CHECK(refused.detail.find("the key " + key + " is a list") != std::string::npos);
     CHECK(bike.command({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
@@ -165,7 +165,7 @@ TEST_CASE("jobs are bytes, and a job that is too long is never run") {
   const std::vector<Item> jobs = {std::string("nul\0:A", 6), "new\nline:A", "\xff\xfe:A",
                                   std::string(65536, ':') + "A", " :A"};
   for (const Item& job : jobs) bike.enter(job, "STOP");
-  const TakeReply reply = bike.host.claim(9);
+  const ClaimReply reply = bike.host.claim(9);
   CHECK(bike.jobs_of(reply) == jobs);
   for (const Claim& claim : reply.claims) CHECK(bike.host.settle(claim, ActOnSchedule{}));
   for (const Item& job : jobs) CHECK(bike.event(job) == "STP");
@@ -174,7 +174,7 @@ TEST_CASE("jobs are bytes, and a job that is too long is never run") {
   bike.command({"EVAL", "return redis.call('LPUSH', KEYS[1], string.rep('x', 16777217) .. ':A')",
                 "1", "bike-work-A"});
   bike.enter("next:A");
-  const TakeReply next = bike.host.claim(2);
+  const ClaimReply next = bike.host.claim(2);
   CHECK(bike.jobs_of(next) == std::vector<Item>{"next:A"});
   REQUIRE(next.parked.size() == 1);
   CHECK(next.parked[0].item.length == 16777219);
@@ -287,7 +287,7 @@ TEST_CASE("an in-doubt claim of a job of a schedule is undone") {
   server.command({"HSET", "bike-schedules", "x:A", "CONTINUE"});
   server.command({"RPUSH", "bike-work-A", "x:A"});
   server.pause();
-  const TakeReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   CHECK(reply.end == ClaimEnd::unavailable);
   CHECK(host.session->in_doubt_claims.size() == 1);
   server.resume();

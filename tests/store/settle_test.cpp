@@ -10,7 +10,7 @@ TEST_CASE("a settlement frees, delays or quarantines its item and counts its fai
   server.command({"RPUSH", "work:list", "a", "b", "c"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(3);
+  const ClaimReply reply = host.claim(3);
   REQUIRE(reply.claims.size() == 3);
   host.settle(reply.claims[0], store::RestFor{false, 30s}, store::FailureCount::reset);
   host.settle(reply.claims[1], store::RestFor{true, 500ms}, store::FailureCount::increment,
@@ -26,7 +26,7 @@ TEST_CASE("a settlement frees, delays or quarantines its item and counts its fai
   CHECK(server.command({"PTTL", "work:lock:c"}) == "-1");
   CHECK(server.command({"HGET", "work:failures", "b"}) == "1");
 
-  store::PassReply again;
+  ClaimReply again;
   turn_until(loop, [&] {
     again = host.claim(3);
     return !again.claims.empty();
@@ -59,7 +59,7 @@ TEST_CASE("history and events have their fields and limits, and can be switched 
   const auto wake = ears.subscribe("work:wake", note);
   CHECK(turn_until(loop, [&] { return ears.connected(); }));
 
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   host.source.announce(RunEvent{RunEvent::Kind::start, reply.claims[0].run, "a", {}, {}, 5});
   host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::increment,
               Crashed{"exit status 1"});
@@ -172,7 +172,7 @@ TEST_CASE("a settlement never changes the lock of another holder") {
   server.command({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(2);
+  const ClaimReply reply = host.claim(2);
   server.command({"SET", "work:lock:a", "run:other:1:x", "PX", "60000"});
   server.command({"SET", "work:lock:b", "quarantine:manual"});
   host.settle(reply.claims[0], store::RestFor{true, 1s}, store::FailureCount::increment,
@@ -190,7 +190,7 @@ TEST_CASE("the record of a run whose lock is gone waits for a server that accept
   server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   server.command({"DEL", "work:lock:a"});
   server.command({"REPLICAOF", "127.0.0.1", "1"});
   const auto before = server.calls("evalsha");
@@ -209,7 +209,7 @@ TEST_CASE("the sweep ends the quarantine of an item that was removed during its 
   server.command({"HSET", "work:failures", "a", "2"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(1);
+  const ClaimReply reply = host.claim(1);
   server.command({"LREM", "work:list", "0", "a"});
   host.settle(reply.claims.at(0), store::Quarantine{}, store::FailureCount::increment,
               Crashed{"x"});
@@ -233,7 +233,7 @@ TEST_CASE("the sweep keeps the quarantines of a list that is deleted and pushed 
   host.session->circular.sweep.step();
   REQUIRE(turn_until(loop, [&] { return server.calls("evalsha") > before; }));
   server.command({"RPUSH", "work:list", "a", "b"});
-  const store::PassReply reply = host.claim(2);
+  const ClaimReply reply = host.claim(2);
   REQUIRE(reply.claims.size() == 1);
   CHECK(reply.claims.front().item == "b");
 }
@@ -259,7 +259,7 @@ TEST_CASE("a settlement during an outage is written once when Redis is available
   ListConfig rule = list_rule();
   rule.key_expiry = 60s;
   Host host(loop, server.url(), rule);
-  const store::PassReply reply = host.claim(2);
+  const ClaimReply reply = host.claim(2);
   server.kill();
   host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
   turn_for(loop, 100ms);
@@ -280,7 +280,7 @@ TEST_CASE("settlements for a removed server are abandoned one key_expiry after t
   ListConfig rule = list_rule();
   rule.key_expiry = 1s;
   Host host(loop, server.url(), rule);
-  const store::PassReply reply = host.claim(2);
+  const ClaimReply reply = host.claim(2);
   REQUIRE(reply.claims.size() == 2);
   const Instant claimed = loop.now();
   std::size_t given_up = 0;

@@ -28,7 +28,7 @@ TEST_CASE("settlements share a call while more items are held, and each is writt
   server.command({"HSET", "work:failures", "c", "2", "d", "2"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(5);
+  const ClaimReply reply = host.claim(5);
   REQUIRE(reply.claims.size() == 5);
   server.command({"DEL", "work:lock:a"});
   server.command({"SET", "work:lock:b", "run:other:1:x"});
@@ -60,7 +60,7 @@ TEST_CASE("settlements of several kinds in one call have a run record each") {
   std::vector<std::string> push{"RPUSH", "work:list"};
   for (int i = 0; i < 30; ++i) push.push_back("item " + std::to_string(i));
   server.command(push);
-  const store::PassReply reply = host.claim(30);
+  const ClaimReply reply = host.claim(30);
   REQUIRE(reply.claims.size() == 30);
   const auto before = scripts_run(server);
   for (std::size_t i = 0; i < 30; ++i) {
@@ -102,7 +102,7 @@ TEST_CASE("a lock of a wrong type is not changed and does not prevent other sett
   fill(server, 4);
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(3);
+  const ClaimReply reply = host.claim(3);
   server.command({"DEL", "work:lock:i0", "work:failures", "work:runs"});
   server.command({"RPUSH", "work:lock:i0", "not ours"});
   server.command({"SET", "work:failures", "of a wrong type"});
@@ -123,7 +123,7 @@ TEST_CASE("an ACL that forbids one lock does not prevent other settlements of th
   loop::Loop loop;
   std::string url = server.url();
   Host host(loop, url.insert(std::string("unix://").size(), "some:x@"), list_rule());
-  const store::PassReply reply = host.claim(3);
+  const ClaimReply reply = host.claim(3);
   server.command({"ACL", "SETUSER", "some", "resetkeys", "~work:[^l]*", "~work:list",
                   "~work:lock:i1", "~work:lock:i2"});
   for (const Claim& claim : reply.claims) host.settle(claim);
@@ -143,7 +143,7 @@ TEST_CASE("settlements wait for a server that is out of memory, and none is writ
   fill(server, 4);
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply reply = host.claim(3);
+  const ClaimReply reply = host.claim(3);
   server.command({"CONFIG", "SET", "maxmemory", "1"});
   for (const Claim& claim : reply.claims)
     host.settle(claim, store::RestFor{true, 30s}, store::FailureCount::increment, Crashed{"x"});
@@ -164,7 +164,7 @@ TEST_CASE("settlements in quick succession share calls unless their items or slo
   loop::Loop loop;
   ListConfig rule = list_rule();
   Host host(loop, server.url(), rule);
-  const auto settle_in_turns = [&](const store::PassReply& reply) {
+  const auto settle_in_turns = [&](const ClaimReply& reply) {
     const auto before = scripts_run(server);
     for (std::size_t i = 0; i + 1 < reply.claims.size(); ++i) {
       host.settle(reply.claims[i]);
@@ -175,16 +175,16 @@ TEST_CASE("settlements in quick succession share calls unless their items or slo
     host.settled();
     return scripts_run(server) - before;
   };
-  const store::PassReply some = host.claim(30);
+  const ClaimReply some = host.claim(30);
   CHECK(some.end == ClaimEnd::more);
   CHECK(settle_in_turns(some) < 15);
   // The last claim returned all free items, so that each item is released at once.
-  const store::PassReply all = host.claim(81);
+  const ClaimReply all = host.claim(81);
   CHECK(all.claims.size() == 80);
   CHECK(settle_in_turns(all) == 80);
   rule.fleet_concurrency = 100;
   host.use(rule);
-  const store::PassReply fleet = host.claim(30);
+  const ClaimReply fleet = host.claim(30);
   CHECK(fleet.end == ClaimEnd::more);
   CHECK(settle_in_turns(fleet) == 30);
   CHECK(server.command({"KEYS", "work:lock:*"}).find("work") == std::string::npos);
@@ -195,14 +195,14 @@ TEST_CASE("a single settlement is sent at once, and collected settlements before
   fill(server, 40);
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  const store::PassReply one = host.claim(1);
+  const ClaimReply one = host.claim(1);
   const auto sent = [&] { return host.session->client.commands_sent(); };
   auto before = sent();
   host.settle(one.claims[0]);
   CHECK(sent() - before == 1);
   CHECK(host.settled());
 
-  const store::PassReply some = host.claim(10);
+  const ClaimReply some = host.claim(10);
   for (std::size_t i = 0; i < 9; ++i) host.settle(some.claims[i]);
   before = sent();
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
@@ -218,7 +218,7 @@ TEST_CASE("one call settles a limited number of runs, and a quarantine has a cal
   ListConfig rule = list_rule();
   rule.history.runs = 7;
   Host host(loop, server.url(), rule);
-  const store::PassReply reply = host.claim(104);
+  const ClaimReply reply = host.claim(104);
   REQUIRE(reply.claims.size() == 104);
   auto before = scripts_run(server);
   for (std::size_t i = 0; i < 100; ++i) host.settle(reply.claims[i]);
@@ -245,7 +245,7 @@ TEST_CASE("events are published in order, also with collected settlements") {
     heard.push_back(std::string(text.substr(9, 3)) + " " + std::string(run));
   });
   CHECK(turn_until(loop, [&] { return ears.connected(); }));
-  const store::PassReply reply = host.claim(20);
+  const ClaimReply reply = host.claim(20);
   REQUIRE(reply.claims.size() == 20);
   std::vector<std::string> said;
   for (const Claim& claim : reply.claims) {
@@ -269,7 +269,7 @@ TEST_CASE("collected settlements are sent when their list is destroyed") {
   fill(server, 40);
   loop::Loop loop;
   auto host = std::make_unique<Host>(loop, server.url(), list_rule());
-  const store::PassReply reply = host->claim(10);
+  const ClaimReply reply = host->claim(10);
   for (std::size_t i = 0; i < 5; ++i) host->settle(reply.claims[i]);
   const auto session = host->session;
   host.reset();

@@ -17,9 +17,9 @@ class FakeSchedule : public store::ScheduleQueue {
       : handler(told), clock_(clock), answer_(timers) {}
 
   void use(ListConfigPtr) override {}
-  void take(std::size_t wanted) override {
+  void claim(std::size_t wanted) override {
     ++claim_calls;
-    store::TakeReply reply;
+    ClaimReply reply;
     reply.end = halted ? ClaimEnd::halted : ClaimEnd::more;
     while (!halted && !jobs.empty() && reply.claims.size() < wanted) {
       reply.claims.push_back(Claim{"run" + std::to_string(++runs), jobs.front(), {}, 1, 1});
@@ -27,7 +27,7 @@ class FakeSchedule : public store::ScheduleQueue {
     }
     if (!halted && reply.claims.size() < wanted) reply.end = ClaimEnd::empty;
     answer_.set(clock_.now() + std::chrono::milliseconds(1),
-                [this, reply]() mutable { handler.on_taken(std::move(reply)); });
+                [this, reply]() mutable { handler.on_claimed(std::move(reply)); });
   }
   /// Dispatch requests of several fakes that are in flight at the same time.
   struct Out {

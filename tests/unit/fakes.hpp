@@ -51,8 +51,9 @@ struct FakeRedis {
   std::size_t pass_calls = 1;  ///< number of calls of a full scan
   double look_cost = 1;
   bool receives = false;
-  store::Line line = store::Line::none;  ///< position in the wait queue after a claim without items
-  std::size_t others_in_line = 0;
+  WaitQueue wait_queue =
+      WaitQueue::none;  ///< position in the wait queue after a claim without items
+  std::size_t other_waiters = 0;
   ClaimEnd too_few = ClaimEnd::nothing_free;  ///< why a claim has fewer items than requested
   bool leases_end = false;                    ///< true: all leases are about to expire
   Duration claim_takes{0};
@@ -75,7 +76,7 @@ class FakeList : public store::CircularList {
     ++redis_.claims;
     redis_.max_claims_out = std::max(redis_.max_claims_out, ++redis_.claims_out);
     scans.push_back(scan);
-    store::PassReply reply;
+    ClaimReply reply;
     auto& items = redis_.lists[rule_->prefix];
     if (!redis_.reachable) {
       reply.end = ClaimEnd::unavailable;
@@ -105,8 +106,8 @@ class FakeList : public store::CircularList {
       }
       if (reply.claims.size() < wanted) {
         reply.end = redis_.too_few;
-        reply.line = redis_.line;
-        reply.others_in_line = redis_.others_in_line;
+        reply.wait_queue = redis_.wait_queue;
+        reply.other_waiters = redis_.other_waiters;
       }
     }
     answer_.set(clock_.now() + redis_.claim_takes, [this, reply]() mutable {
@@ -127,7 +128,7 @@ class FakeList : public store::CircularList {
       claim.result = ItemClaim::Result::running;
       claim.detail = lock.value;
     } else {
-      store::PassReply reply;
+      ClaimReply reply;
       lock = {};
       take(item, reply);
       claim.result = ItemClaim::Result::claimed;
@@ -137,10 +138,11 @@ class FakeList : public store::CircularList {
                      [then = std::move(then), claim]() mutable { then(std::move(claim)); });
   }
 
+  [[nodiscard]] bool hears() const override { return redis_.receives; }
   void look() override {
     ++redis_.peeks;
     const auto& items = redis_.lists[rule_->prefix];
-    store::LookReply reply{false, redis_.look_cost, redis_.receives};
+    store::LookReply reply{false, redis_.look_cost};
     for (const Item& item : items) {
       const auto lock = redis_.locks.find(rule_->prefix + item);
       if (lock == redis_.locks.end() || lock->second.value.empty() ||
@@ -175,7 +177,7 @@ class FakeList : public store::CircularList {
   }
 
   [[nodiscard]] bool may_start(const Claim&) const override { return !redis_.leases_end; }
-  void leave_line() override { ++left_line; }
+  void leave_queue() override { ++left_line; }
   void announce(const RunEvent& event) override { events.push_back(event); }
   void listen(bool on) override { listens = on; }
   void may_stop_listening() override { listens = false; }
@@ -189,7 +191,7 @@ class FakeList : public store::CircularList {
   std::size_t handed_back = 0;
 
  private:
-  bool take(const Item& item, store::PassReply& reply) {
+  bool take(const Item& item, ClaimReply& reply) {
     auto& lock = redis_.locks[rule_->prefix + item];
     if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) {
       if (lock.until && (!reply.next_free || *lock.until - clock_.now() < *reply.next_free))

@@ -11,7 +11,7 @@
 
 namespace w8y::test {
 
-using w8y::store::Line;
+using w8y::WaitQueue;
 using w8y::store::Manner;
 using w8y::store::Scan;
 using namespace std::chrono_literals;

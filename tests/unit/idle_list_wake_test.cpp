@@ -235,7 +235,7 @@ TEST_CASE("a poller stopped during its peek after a reconnect releases its admis
 
 TEST_CASE("an own run's item is not claimed before the turn if the wait queue is crowded") {
   IdlePollerBench bench(rule_for("work", 2), 1);
-  bench.redis.line = Line::crowded;
+  bench.redis.wait_queue = WaitQueue::crowded;
   bench.begin();
   const std::size_t before = bench.redis.claims;
   bench.end("run1");
@@ -283,10 +283,10 @@ TEST_CASE("the end of a run while the breaker is open makes the host read the ne
 
 TEST_CASE("a longer wait queue makes each waiter peek less often") {
   IdlePollerBench bench(rule_for("work", 2), 1);
-  bench.redis.line = Line::crowded;
+  bench.redis.wait_queue = WaitQueue::crowded;
   bench.lock(0, 1);
   const auto peeks_with = [&](std::size_t others) {
-    bench.redis.others_in_line = others;
+    bench.redis.other_waiters = others;
     bench.sources.back()->handler.on_turn();  // the reply contains the number of other waiters
     bench.run_for(5s);
     const std::size_t before = bench.redis.peeks;
@@ -318,10 +318,10 @@ TEST_CASE("a longer wait queue makes each waiter peek less often") {
 
 TEST_CASE("a waiter claims at long intervals, which grow with the number of waiters") {
   IdlePollerBench bench(rule_for("work", 2), 1);
-  bench.redis.line = Line::crowded;
+  bench.redis.wait_queue = WaitQueue::crowded;
   bench.lock(0, 1);
   const auto claims_with = [&](std::size_t others) {
-    bench.redis.others_in_line = others;
+    bench.redis.other_waiters = others;
     bench.unlock(0);
     bench.run_for(2s);
     bench.end(bench.executors.back()->started.back().run);
@@ -349,8 +349,8 @@ TEST_CASE("a waiter claims at long intervals, which grow with the number of wait
 TEST_CASE("thousands of waiting lists claim with the unused idle budget, and all are peeked at") {
   constexpr std::size_t lists = 5000;
   ManyLists world;
-  world.redis.line = Line::crowded;
-  world.redis.others_in_line = 1;
+  world.redis.wait_queue = WaitQueue::crowded;
+  world.redis.other_waiters = 1;
   world.begin(lists, true);
   world.run_for(2s);
   const std::size_t claims = world.redis.claims, looks = world.redis.peeks;

@@ -23,9 +23,9 @@ class FakeJobs : public JobQueue {
       : handler(told), clock_(clock), answer_(timers) {}
 
   void use(ListConfigPtr) override {}
-  void take(std::size_t wanted) override {
+  void claim(std::size_t wanted) override {
     ++takes;
-    store::TakeReply reply;
+    ClaimReply reply;
     reply.end = end;
     reply.detail = detail;
     if (end == ClaimEnd::more) {
@@ -36,7 +36,7 @@ class FakeJobs : public JobQueue {
       if (reply.claims.size() < wanted) reply.end = ClaimEnd::empty;
     }
     answer_.set(clock_.now() + 1ms,
-                [this, reply]() mutable { handler.on_taken(std::move(reply)); });
+                [this, reply]() mutable { handler.on_claimed(std::move(reply)); });
   }
   void listen(bool on) override { listening = on; }
   [[nodiscard]] bool hears() const override { return receives_all; }

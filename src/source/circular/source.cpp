@@ -1,5 +1,6 @@
 #include "source/circular/source.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -9,60 +10,27 @@ namespace w8y::source {
 
 CircularSource::CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
                                const MakeList& make)
-    : ClaimRelay(handler), IdlePolls::Sleeper(idle), clock_(clock), list_(make(*this)) {}
+    : ClaimingSource(clock, idle, handler), ClaimRelay(handler), list_(make(*this)) {}
 
 CircularSource::~CircularSource() = default;
 
 void CircularSource::use(ListConfigPtr rule) {
-  rule_ = std::move(rule);
-  list_->use(rule_);
-  let_in_ = false;
-  end_rest();
+  rule_ = rule;
+  ClaimingSource::use(std::move(rule));
 }
 
 // ---- Claims
 
-/// Starts a claim. All lists of a host start, get a new config or connection, or resume at the same
-/// time, so their first claims wait for admission.
-void CircularSource::claim(std::size_t wanted) {
-  claim_out_ = true;
-  still_wanted_ = true;
-  wanted_ = wanted;
-  if (!let_in_) let_in_ = come_in();
-  claim_waits_ = !let_in_;  // see back_due()
-  if (let_in_) send_claim();
-}
-
-void CircularSource::send_claim() {
+void CircularSource::send_claim(std::size_t wanted) {
   if (whole_at_ && clock_.now() >= *whole_at_ && !owes()) scarce_ = false;
-  list_->claim(wanted_, scarce_ && !overdue_ ? store::Scan::ends : store::Scan::whole,
+  list_->claim(wanted, scarce_ && !overdue_ ? store::Scan::ends : store::Scan::whole,
                overdue_ ? store::Manner::overdue : store::Manner::in_turn);
 }
 
-void CircularSource::on_claimed(store::PassReply&& reply) {
-  claim_out_ = false;
-  last_ = reply.end;
-  const bool woken = std::exchange(woken_, false);
-  const bool turn = std::exchange(turn_, false);
-  const double paid = std::exchange(paid_, 0);
-  line_ = reply.line;
-  claimed_at_ = clock_.now();
-  others_in_line_ = static_cast<std::uint32_t>(reply.others_in_line);
-  note_wake(!reply.claims.empty());
+void CircularSource::on_claimed(ClaimReply&& reply) {
   if (!reply.claims.empty()) in_vain_ = 0;
-  held_ += reply.claims.size();
-  if (still_wanted_) {
-    note_pass(reply, woken);
-    if (!reply.claims.empty()) charge(-paid);  // a claim that finds items is no idle poll
-    if (reply.end != ClaimEnd::more) rest(reply);
-  }
-  // A wake-up during the claim makes an empty result outdated. So the idle state ends
-  // before the handler is called, and the handler may claim again.
-  const bool again = resting_ && (woken || turn) && begin_wake(turn ? Duration{0} : wake_spread);
-  been_back();
-  for (const auto& parked : reply.parked) handler_.on_quarantined(parked.item, parked.why);
-  handler_.on_claimed(std::move(reply));
-  if (again) end_wake();
+  held_ += static_cast<std::uint32_t>(reply.claims.size());
+  claimed(std::move(reply));
 }
 
 bool CircularSource::claim_item(const Item& item, ItemClaimed then) {
@@ -74,15 +42,8 @@ bool CircularSource::claim_item(const Item& item, ItemClaimed then) {
 }
 
 void CircularSource::stop_waiting() {
-  still_wanted_ = false;
-  let_in_ = false;
-  end_rest();
-  list_->leave_line();
-}
-
-void CircularSource::retire() {
-  stop_waiting();
-  list_->listen(false);
+  ClaimingSource::stop_waiting();
+  list_->leave_queue();
 }
 
 // ---- Settlements
@@ -94,13 +55,12 @@ void CircularSource::settle(EndedRun&& run) {
   const std::optional<Duration> free_in = rests ? std::optional(rests->time) : std::nullopt;
   --held_;
   list_->settle({std::move(run), disposition.rest, disposition.failures});
-  if (freed) {
-    note_freed();
-  } else {
-    if (free_in) expect_free(*free_in);
-    // Any settlement releases a fleet slot. The end of a probe changes the time of the next one.
-    if (last_ == ClaimEnd::fleet_full || last_ == ClaimEnd::breaker) follow_end();
-  }
+  if (freed) return note_freed();
+  // While the breaker is open, the next probe is later, or another host probes.
+  if (free_in && last_end() != ClaimEnd::breaker)
+    expect_free(clock_.now() + *free_in + settled_within);
+  // Any settlement releases a fleet slot. The end of a probe changes the time of the next one.
+  if (last_end() == ClaimEnd::fleet_full || last_end() == ClaimEnd::breaker) follow_end();
 }
 
 void CircularSource::hand_back(const Claim& claim) {
@@ -108,7 +68,7 @@ void CircularSource::hand_back(const Claim& claim) {
   list_->hand_back(claim);
   // The item need not be at an edge of the list.
   owes_whole_ = true;
-  if (claim_out_) woken_ = true;  // as in note_freed()
+  outdate_claim();  // as in note_freed()
 }
 
 // ---- Extent of the next scan
@@ -116,7 +76,7 @@ void CircularSource::hand_back(const Claim& claim) {
 /// Chooses the extent of the next scan. After a scan of many calls, the next scans cover only the
 /// edges of the list. A full scan follows if the edges have items, or if an item has become free
 /// elsewhere. The full scan starts when the idle budget covers it.
-void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
+void CircularSource::examine(const ClaimReply& reply, bool woken) {
   const bool satisfied = reply.end == ClaimEnd::more;
   if (satisfied && !scarce_ && is_long(reply.calls)) {
     scarce_ = true;
@@ -133,6 +93,19 @@ void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
   }
   if (scarce_ && (satisfied || owes_whole_) && !whole_at_)
     whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
+  if (satisfied) return;
+  pay_for(reply);
+  if (reply.whole) looked_at_ = clock_.now();
+}
+
+/// Charges the idle budget for the calls of a claim above a normal number: `short_pass` if the
+/// claim found items, otherwise 1. The other calls are not charged here. They were charged before
+/// the claim, or the claim was no idle poll: it found items, or it followed a settlement of this
+/// host.
+void CircularSource::pay_for(const ClaimReply& reply) {
+  const auto calls = static_cast<double>(reply.calls);
+  const bool found = !reply.claims.empty();
+  if (const double owed = calls - (found ? short_pass : 1); owed > 0) owe(owed);
 }
 
 /// Plans the scan after a run of this host has freed its item. If the list is short, or this host
@@ -140,8 +113,8 @@ void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
 /// claimed items are at the right end.
 void CircularSource::note_freed() {
   owes_whole_ = true;
-  if (claim_out_) woken_ = true;  // the item may have been locked when the claim examined it
-  const bool ours = pass_calls_ * items_per_call < held_ * 2;
+  outdate_claim();  // the item may have been locked when the claim examined it
+  const bool ours = pass_calls_ * items_per_call < std::size_t{held_} * 2;
   if (!is_long(pass_calls_) || ours) scarce_ = false;
   follow_end();
 }
@@ -149,7 +122,95 @@ void CircularSource::note_freed() {
 /// Ends the idle state after a settlement of this host, so that it claims. If the wait queue is
 /// crowded, it stays idle: the turn goes to a waiter, or to this host if there is none.
 void CircularSource::follow_end() {
-  if (resting_ && line_ != store::Line::crowded) end_rest();
+  if (is_idle() && wait_queue() != WaitQueue::crowded) activate();
+}
+
+// ---- Idle list
+
+void CircularSource::on_active() {
+  if (std::exchange(looks_for_back_, false)) been_back();
+  list_->may_stop_listening();
+}
+
+void CircularSource::on_wake() {
+  owes_whole_ = true;
+  woken();
+}
+
+void CircularSource::on_back() {
+  owes_whole_ = true;
+  back();
+}
+
+/// Many empty lists share one command for their peeks, also when all of them peek at once.
+void CircularSource::poll_after_reconnect() {
+  looks_for_back_ = last_end() == ClaimEnd::empty;
+  looks_for_back_ ? look() : claim_now();
+}
+
+void CircularSource::poll(bool hinted) {
+  // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.
+  const bool overdue = clock_.now() - looked_at_ > look_at_least;
+  if ((!hinted || overdue) && may_look() && !renews_place()) return look();
+  hinted ? claim_now() : claim_overdue();
+}
+
+/// Returns whether a peek is possible: at an empty list, or one without a free item. Such lists
+/// share commands.
+bool CircularSource::may_look() const {
+  return !owes_whole_ && (last_end() == ClaimEnd::empty || last_end() == ClaimEnd::nothing_free);
+}
+
+void CircularSource::look() {
+  begin_peek();
+  looked_at_ = clock_.now();
+  list_->look();
+}
+
+void CircularSource::on_looked(const store::LookReply& reply) {
+  if (!end_peek()) return;
+  // Peeks of all lists after a reconnect are paced by their replies and are no idle polls. Few of
+  // these peeks share a command, so their cost does not predict the cost of the next peek.
+  const bool for_back = std::exchange(looks_for_back_, false);
+  if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
+  if (reply.worth_it) {
+    owes_whole_ = true;
+    charge(1);
+    paid_ = 1;  // for the claim
+    claim_overdue();
+    if (!in_flight()) been_back();
+    return;
+  }
+  been_back();
+  if (last_end() == ClaimEnd::empty) owes_whole_ = false;
+  sleep_on(for_back ? poll_cost() : reply.cost);
+}
+
+/// Claims regardless of the wait queue if other hosts wait. A waiter with a turn claims at once, so
+/// if a peek still finds an item free, no waiter is about to claim it.
+void CircularSource::claim_overdue() {
+  overdue_ = wait_queue() != WaitQueue::none;
+  claim_now();
+  overdue_ = false;
+}
+
+/// Returns whether the last claim was long ago, so that the position in the wait queue may be lost.
+/// Only a claim renews it and returns the number of other waiters.
+bool CircularSource::long_waiting() const {
+  if (wait_queue() == WaitQueue::none) return false;
+  const auto more = static_cast<Duration::rep>(std::max(other_waiters(), 1U) - 1);
+  const Duration pause = (least_renewal + more * more_renewal) * (1 << in_vain_);
+  return clock_.now() - claimed_at() >= std::min(pause, most_renewal);
+}
+
+/// Returns whether a claim replaces the peek, to renew the position in the wait queue. A shared
+/// peek is not charged in advance, and a claim is. So of a thousand waiting lists, few claim at a
+/// time, and the others peek.
+bool CircularSource::renews_place() {
+  if (!long_waiting() || (paid_ == 0 && !pay_from_spare())) return false;
+  paid_ = 1;
+  if (in_vain_ < most_in_vain) ++in_vain_;
+  return true;
 }
 
 }  // namespace w8y::source

@@ -6,18 +6,12 @@ namespace w8y::source {
 
 JobSource::JobSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
                      const MakeQueue& make)
-    : QueueSource(clock, idle, handler), ClaimRelay(handler), queue_(make(*this)) {}
+    : ClaimingSource(clock, idle, handler), ClaimRelay(handler), queue_(make(*this)) {}
 
 JobSource::~JobSource() = default;
 
-void JobSource::use(ListConfigPtr rule) {
-  queue_->use(std::move(rule));
-  renewed();
-}
-
 void JobSource::retire() {
-  stop_waiting();
-  queue_->listen(false);
+  ClaimingSource::retire();
   queue_->retire();
 }
 

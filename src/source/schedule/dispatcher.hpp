@@ -55,7 +55,7 @@ class Dispatcher final : public ListMaintenance,
   void on_recovered(std::size_t put_back, std::optional<Duration> next) override;
   void on_news(store::ScheduleNews news) override;
   void on_back() override;
-  void on_taken(store::TakeReply&&) override {}
+  void on_claimed(ClaimReply&&) override {}
   void on_lease_lost(const RunId&) override {}
   void on_lease_back(const RunId&) override {}
   void on_lease_expiring(const RunId&) override {}

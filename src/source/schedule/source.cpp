@@ -18,33 +18,23 @@ std::string halt_text(const std::string& who) {
 
 ScheduleSource::ScheduleSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
                                const MakeQueue& make)
-    : QueueSource(clock, idle, handler), ClaimRelay(handler), queue_(make(*this)) {}
+    : ClaimingSource(clock, idle, handler), ClaimRelay(handler), queue_(make(*this)) {}
 
 ScheduleSource::~ScheduleSource() = default;
-
-void ScheduleSource::use(ListConfigPtr rule) {
-  queue_->use(std::move(rule));
-  renewed();
-}
-
-void ScheduleSource::retire() {
-  stop_waiting();
-  queue_->listen(false);
-}
 
 void ScheduleSource::settle(EndedRun&& run) {
   const ScheduleDisposition disposition = dispose_of_scheduled(run);
   queue_->settle({std::move(run), disposition.what, disposition.failures});
 }
 
-void ScheduleSource::on_taken(store::TakeReply&& reply) {
+void ScheduleSource::on_claimed(ClaimReply&& reply) {
   if (reply.end == ClaimEnd::halted) reply.detail = halt_text(reply.detail);
-  taken(std::move(reply));
+  claimed(std::move(reply));
 }
 
 /// Changes of the timeline are handled by the Dispatcher.
 void ScheduleSource::on_news(store::ScheduleNews what) {
-  if (what != store::ScheduleNews::timeline && what != store::ScheduleNews::changed) news();
+  if (what != store::ScheduleNews::timeline && what != store::ScheduleNews::changed) woken();
 }
 
 }  // namespace w8y::source

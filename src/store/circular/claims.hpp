@@ -44,7 +44,6 @@ struct CircularClaims : ClaimKind {
   using Scan = CircularScan;
   using Open = OpenClaim<Store, Scan>;
   using Result = ScanResult;
-  using Reply = PassReply;
   static constexpr const redis::Script* script = &scripts::claim;
   static constexpr const char* items = "items";
   static constexpr std::size_t most_claimed = ScriptLocks::most_looked_at;

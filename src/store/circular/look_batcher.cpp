@@ -110,7 +110,7 @@ void LookBatcher::send() {
 
 void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end,
                             double cost) {
-  if (exists_forbidden_) return answer(*batch, begin, end, {true, 0, false});
+  if (exists_forbidden_) return answer(*batch, begin, end, {true, 0});
   std::string keys;  // concatenated
   std::vector<std::size_t> ends;
   ends.reserve(end - begin);
@@ -134,7 +134,7 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
     const bool away = got.failure == Failure::not_sent || got.failure == Failure::lost;
     const bool none = away || (got.ok() && got.reply.integer() == 0);
     if (!none && got.ok() && end - begin > 1) return ask_which(batch, begin, end, cost);
-    answer(*batch, begin, end, {!none, cost, false});
+    answer(*batch, begin, end, {!none, cost});
   });
 }
 
@@ -145,7 +145,7 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
   for (std::size_t i = begin; i < end; ++i) {
     if (batch->lists[i] == nullptr) continue;
     const auto tell = [batch, i, cost](const LookReply& reply, std::int64_t) {
-      if (Empty* list = batch->lists[i]) list->answer({reply.worth_it, reply.cost + cost, false});
+      if (Empty* list = batch->lists[i]) list->answer({reply.worth_it, reply.cost + cost});
     };
     as_locked->push_back({key_of(*batch->lists[i]), {}, 0, 0, tell});
   }
@@ -155,7 +155,7 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
 
 void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
   if (exists_forbidden_) {  // peek.lua needs EXISTS as well; the following claim is charged
-    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0, false}, 0);
+    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0}, 0);
     return;
   }
   const std::size_t count = end - begin;
@@ -185,7 +185,7 @@ void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, 
         for (std::size_t i = 0; i < count; ++i) {
           const std::int64_t told =
               read_integer(got.reply[i].integer(), {-count_range.max, count_range.max}).value_or(0);
-          (*lists)[begin + i].answer({!got.ok() || told > 0, all, false},
+          (*lists)[begin + i].answer({!got.ok() || told > 0, all},
                                      std::max<std::int64_t>(-told, 0));
         }
       });

@@ -106,8 +106,8 @@ std::string RedisCircularList::lock_value(const RunId& run) const {
 
 void RedisCircularList::on_up() {
   if (work_ && work_->settlements) work_->settlements->retry();
-  in_line_ = false;
-  line_ = Line::none;
+  waiting_ = false;
+  wait_queue_ = WaitQueue::none;
   // After the settlements, and from the loop: a handler is never called from inside another call.
   handler_.on_back();
 }
@@ -126,7 +126,7 @@ void RedisCircularList::announce(const RunEvent& event) {
 void RedisCircularList::listen(bool on) {
   if (work_) work_->tires.cancel();
   if (!on) {
-    leave_line();
+    leave_queue();
     return stop_listening();
   }
   hear_of_list();
@@ -136,7 +136,7 @@ void RedisCircularList::listen(bool on) {
   }
   if (empty_ && rule_->supervised) hear_of_no_turn();  // there is nothing to wait for
   // The one-item wrapper claims what is free, until it must wait.
-  if ((in_line_ || !rule_->supervised) && !work().turn)
+  if ((waiting_ || !rule_->supervised) && !work().turn)
     work_->turn = session_->subscriber.subscribe(keys().turn(lock_value({})), *this);
   put_away();
 }
@@ -198,11 +198,11 @@ bool RedisCircularList::is_ours(std::string_view news) const {
 
 void RedisCircularList::heard(std::string_view message) {
   if (!is_ours(message)) return handler_.on_wake();
-  if (line_ == Line::crowded) handler_.on_turn();
+  if (wait_queue_ == WaitQueue::crowded) handler_.on_turn();
 }
 
 void RedisCircularList::heard_of_turn(std::string_view message) {
-  if (line_ == Line::crowded || !is_ours(message)) handler_.on_turn();
+  if (wait_queue_ == WaitQueue::crowded || !is_ours(message)) handler_.on_turn();
 }
 
 // ---- Idle lists
@@ -262,7 +262,6 @@ void RedisCircularList::look() {
 
 void RedisCircularList::looked(LookReply reply) {
   if (alive_.use_count() == 1) alive_.reset();
-  reply.hears = hears_ && session_->subscriber.connected();
   handler_.on_looked(reply);
 }
 

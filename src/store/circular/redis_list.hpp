@@ -29,7 +29,7 @@ class RedisCircularList final : public CircularList,
   void use(ListConfigPtr rule) override;
   void claim(std::size_t wanted, Scan scan, Manner manner) override;
   void claim_item(const Item& item, Source::ItemClaimed then) override;
-  void leave_line() override;
+  void leave_queue() override;
   void look() override;
   [[nodiscard]] double look_cost() const override {
     const CircularShared& shared = session_->circular;
@@ -40,6 +40,7 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
+  [[nodiscard]] bool hears() const override { return hears_ && session_->subscriber.connected(); }
   void may_stop_listening() override;
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
@@ -83,10 +84,10 @@ class RedisCircularList final : public CircularList,
     session_->circular.locks.note_refusal(answer);
   }
   void complete(const CircularClaims::Open& open, const ScanResult& result,
-                PassReply& reply) override;
-  void no_room() override { leave_redis_line(); }
+                ClaimReply& reply) override;
+  void no_room() override { leave_redis_queue(); }
   void has_room() override { handler_.on_turn(); }
-  void on_reply(PassReply&& reply) override { handler_.on_claimed(std::move(reply)); }
+  void on_reply(ClaimReply&& reply) override { handler_.on_claimed(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}
@@ -97,7 +98,7 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] std::size_t held() const { return work_ ? work_->claimer.held() : 0; }
   [[nodiscard]] const std::shared_ptr<bool>& alive();
   CircularSettlements& settlements();
-  void leave_redis_line();
+  void leave_redis_queue();
   void note_length(const CircularScan& scan, const ScanResult& result);
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;
@@ -134,10 +135,10 @@ class RedisCircularList final : public CircularList,
   ListConfigPtr rule_;
   bool all_taken_ = true;  ///< the last claim left no free item
   bool empty_ = true;      ///< the last claim found no item at all
-  bool in_line_ = false;   ///< whether the host is in the wait queue, according to the last claim
-  bool waits_ = false;     ///< false if leave_line() was called after the last claim
+  bool waiting_ = false;   ///< whether the host is in the wait queue, according to the last claim
+  bool waits_ = false;     ///< false if leave_queue() was called after the last claim
   bool hears_ = false;     ///< changes_ is confirmed
-  Line line_ = Line::none;
+  WaitQueue wait_queue_ = WaitQueue::none;
   std::unique_ptr<Work> work_;
   std::shared_ptr<bool> alive_;  ///< nullptr until a callback needs it
   redis::Subscription wake_;

@@ -51,20 +51,20 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
 }
 
 void RedisCircularList::complete(const CircularClaims::Open& open, const ScanResult& result,
-                                 PassReply& reply) {
-  in_line_ = result.others.has_value();
-  // leave_line() was called while this claim was in flight.
-  if (!waits_) leave_redis_line();
-  line_ = Line::none;
+                                 ClaimReply& reply) {
+  waiting_ = result.others.has_value();
+  // leave_queue() was called while this claim was in flight.
+  if (!waits_) leave_redis_queue();
+  wait_queue_ = WaitQueue::none;
   if (result.others.value_or(0) > 0) {
     const auto hosts = static_cast<std::int64_t>(*result.others) + 1;
     const auto limit = static_cast<std::int64_t>(open.rule->fleet_concurrency);
-    line_ = (limit > 0 && limit < hosts) || (result.length > 0 && result.length < hosts)
-                ? Line::crowded
-                : Line::others;
+    wait_queue_ = (limit > 0 && limit < hosts) || (result.length > 0 && result.length < hosts)
+                      ? WaitQueue::crowded
+                      : WaitQueue::others;
   }
-  reply.line = line_;
-  reply.others_in_line = result.others.value_or(0);
+  reply.wait_queue = wait_queue_;
+  reply.other_waiters = result.others.value_or(0);
   reply.next_free = open.scan.next_free;
   reply.whole = result.left == 0;
 }
@@ -84,14 +84,14 @@ void RedisCircularList::note_length(const CircularScan& scan, const ScanResult& 
   }
 }
 
-void RedisCircularList::leave_line() {
+void RedisCircularList::leave_queue() {
   waits_ = false;
   if (work_) work_->claimer.stop_waiting();
-  leave_redis_line();
+  leave_redis_queue();
 }
 
-void RedisCircularList::leave_redis_line() {
-  if (!std::exchange(in_line_, false) || !session_->client.connected()) return;
+void RedisCircularList::leave_redis_queue() {
+  if (!std::exchange(waiting_, false) || !session_->client.connected()) return;
   CircularClaims::Open leave;
   leave.rule = rule_;
   leave.store = store();

@@ -42,7 +42,6 @@ struct ScheduleClaims : ClaimKind {
   using Scan = ScheduleScan;
   using Open = OpenClaim<Store, Scan>;
   using Result = ScheduleClaimResult;
-  using Reply = TakeReply;
   using Note = std::optional<std::string>;  ///< schedule at the time of the claim
   static constexpr const redis::Script* script = &scripts::schedule_claim;
   static constexpr const char* items = "jobs";

@@ -44,8 +44,8 @@ class ScheduleQueueHandler : public WorkQueueHandler {
 
 class ScheduleQueue : public WorkQueue {
  public:
-  /// Sets the list config, before all other calls and after each reload.
-  virtual void use(ListConfigPtr rule) = 0;
+  /// Claims up to `wanted` jobs. At most one claim at a time; one on_claimed() follows.
+  virtual void claim(std::size_t wanted) = 0;
   /// Dispatches due jobs. One on_dispatched() follows.
   virtual void dispatch() = 0;
   /// Recovers jobs whose holder no longer exists. At most one call at a time; one on_recovered()

@@ -101,7 +101,7 @@ std::chrono::milliseconds RedisScheduleQueue::redis_now() const {
 
 // ---- Claims
 
-void RedisScheduleQueue::take(std::size_t wanted) {
+void RedisScheduleQueue::claim(std::size_t wanted) {
   claimer_.claim(rule_, store_, wanted, {queues_, 0, {}});
 }
 

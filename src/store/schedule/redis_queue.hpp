@@ -32,7 +32,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   ~RedisScheduleQueue() override;
 
   void use(ListConfigPtr rule) override;
-  void take(std::size_t wanted) override;
+  void claim(std::size_t wanted) override;
   void dispatch() override;
   void recover() override;
   void listen(bool on) override {
@@ -61,7 +61,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void before_call(ScheduleClaims::Open& open) override;
   void on_result(ScheduleClaims::Open& open, ScheduleClaimResult& result) override;
   void has_room() override {}  // jobs of schedules never wait for memory
-  void on_reply(TakeReply&& reply) override { handler_.on_taken(std::move(reply)); }
+  void on_reply(ClaimReply&& reply) override { handler_.on_claimed(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}

@@ -34,7 +34,6 @@ struct JobClaims : ClaimKind {
   struct Scan {};
   using Open = OpenClaim<Store, Scan>;
   using Result = JobClaimResult;
-  using Reply = TakeReply;
   static constexpr const redis::Script* script = &scripts::job_claim;
   static constexpr const char* items = "jobs";
   static constexpr std::size_t most_claimed = 128;

@@ -2,6 +2,7 @@
 // settlement does, and Redis.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <variant>
 
@@ -48,8 +49,8 @@ class JobQueue : public WorkQueue {
   /// Maximum number of delayed jobs of a list on this host. Further ones are cancelled at once.
   static constexpr std::size_t most_held_back = 1024;
 
-  /// Sets the list config, before all other calls and after each reload.
-  virtual void use(ListConfigPtr rule) = 0;
+  /// Claims up to `wanted` jobs. At most one claim at a time; one on_claimed() follows.
+  virtual void claim(std::size_t wanted) = 0;
   virtual void settle(JobSettlement&& settlement) = 0;
   /// Ends all delays by cancelling the jobs now. No claim follows.
   virtual void retire() = 0;

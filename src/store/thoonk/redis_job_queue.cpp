@@ -73,7 +73,7 @@ std::string RedisJobQueue::holder() const {
 
 // ---- Claims
 
-void RedisJobQueue::take(std::size_t wanted) {
+void RedisJobQueue::claim(std::size_t wanted) {
   claimer_.claim(rule_, store_, wanted);
 }
 

@@ -28,7 +28,7 @@ class RedisJobQueue final : public JobQueue,
   ~RedisJobQueue() override;
 
   void use(ListConfigPtr rule) override;
-  void take(std::size_t wanted) override;
+  void claim(std::size_t wanted) override;
   void listen(bool on) override;
   [[nodiscard]] bool hears() const override;
   void settle(JobSettlement&& settlement) override;
@@ -55,7 +55,7 @@ class RedisJobQueue final : public JobQueue,
   // Claimer::Handler
   void before_call(JobClaims::Open&) override { ends_.send(); }  // one write for both
   void has_room() override { handler_.on_news(); }
-  void on_reply(TakeReply&& reply) override { handler_.on_taken(std::move(reply)); }
+  void on_reply(ClaimReply&& reply) override { handler_.on_claimed(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}

@@ -1,0 +1,199 @@
+#include "source/claiming_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::source {
+
+ClaimingSource::ClaimingSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler)
+    : IdlePolls::Sleeper(idle), clock_(clock), told_(handler) {}
+
+void ClaimingSource::use(ListConfigPtr rule) {
+  queue().use(std::move(rule));
+  admitted_ = false;
+  activate();
+}
+
+// ---- Claims
+
+/// Starts a claim. All lists of a host start, get a new config or connection, or resume at the same
+/// time, so their first claims wait for admission.
+void ClaimingSource::claim(std::size_t wanted) {
+  in_flight_ = true;
+  still_wanted_ = true;
+  wanted_ = static_cast<std::uint32_t>(wanted);
+  if (!admitted_) admitted_ = come_in();
+  claim_waits_ = !admitted_;  // see back_due()
+  if (admitted_) send_claim(wanted_);
+}
+
+void ClaimingSource::claimed(ClaimReply&& reply) {
+  in_flight_ = false;
+  last_ = reply.end;
+  wait_queue_ = reply.wait_queue;
+  other_waiters_ = static_cast<std::uint32_t>(reply.other_waiters);
+  claimed_at_ = clock_.now();
+  const bool woken = std::exchange(woken_, false);
+  const bool turn = std::exchange(turn_, false);
+  const bool for_wake = std::exchange(for_wake_, false);
+  const double paid = std::exchange(paid_, 0);
+  const bool found = !reply.claims.empty();
+  if (found) {
+    fruitless_ = 0;
+  } else if (for_wake && fruitless_ < most_fruitless) {
+    ++fruitless_;
+  }
+  if (still_wanted_) {
+    if (found) charge(-paid);  // a claim that finds items is no idle poll
+    examine(reply, woken);
+    if (reply.end != ClaimEnd::more) become_idle(reply);
+  }
+  // A wake-up during the claim makes an empty result outdated. So the idle state ends
+  // before the handler is called, and the handler may claim again.
+  const bool again = idle_ && (woken || turn) && begin_wake(turn);
+  been_back();
+  for (const auto& parked : reply.parked) told_.on_quarantined(parked.item, parked.why);
+  told_.on_claimed(std::move(reply));
+  if (again) end_wake();
+}
+
+void ClaimingSource::stop_waiting() {
+  still_wanted_ = false;
+  admitted_ = false;
+  activate();
+}
+
+void ClaimingSource::retire() {
+  stop_waiting();
+  queue().listen(false);
+}
+
+// ---- Idle lists
+
+void ClaimingSource::become_idle(const ClaimReply& reply) {
+  idle_ = true;
+  const Instant now = clock_.now();
+  // The end of a delay that a run of this host has set is kept only if other hosts wait as well.
+  if (wait_queue_ == WaitQueue::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
+  if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
+    free_at_ = now + *reply.next_free;
+  queue().listen(true);
+  sleep_on(poll_cost());
+}
+
+/// Returns by which factor the next poll may be later than that of other lists. Redis notifies this
+/// host of additions, or a waiter of its turn, so that polls only find changes that no message
+/// reports. Up to two waiters poll as often as without a wait queue; more waiters poll less often.
+unsigned ClaimingSource::patience() const {
+  if (last_ == ClaimEnd::empty && queue().hears()) return IdlePolls::most_patience;
+  return 1U + other_waiters_ / 2U;
+}
+
+void ClaimingSource::activate() {
+  idle_ = false;
+  if (std::exchange(peeking_, false)) paid_ = 0;  // the reply to the peek will be ignored
+  wake_due_.reset();
+  wake();
+  on_active();
+}
+
+void ClaimingSource::claim_now() {
+  const bool for_wake = wake_due_.has_value();
+  if (for_wake) {
+    woke_at_ = clock_.now();
+    for_wake_ = true;
+  }
+  activate();
+  told_.on_may_claim();
+  if (for_wake) end_wake();
+}
+
+void ClaimingSource::begin_peek() {
+  wake();
+  peeking_ = true;
+}
+
+void ClaimingSource::expect_free(Instant at) {
+  if (!idle_ || (free_at_ && *free_at_ <= at)) return;
+  free_at_ = at;
+  if (!peeking_) sleep({hint(), 1, poll_cost()});
+}
+
+/// Returns the time until an item may become free, or until the claim for a wake-up.
+std::optional<Duration> ClaimingSource::hint() const {
+  if (!free_at_ && !wake_due_) return std::nullopt;
+  const Instant first =
+      std::min(free_at_.value_or(Instant::max()), wake_due_.value_or(Instant::max()));
+  return std::max(first - clock_.now(), Duration{0});
+}
+
+void ClaimingSource::poll_due(bool hinted, double paid) {
+  paid_ = paid;
+  wake_due_&&* wake_due_ <= clock_.now() ? claim_now() : poll(hinted);
+}
+
+// ---- Wake-ups
+
+void ClaimingSource::woken(bool turn) {
+  if (in_flight_) {
+    // A claim that is sent later sees the change anyway.
+    if (!turn) return outdate_claim();
+    turn_ = true;
+  } else if (!idle_) {
+    if (turn) on_unused_turn();
+  } else if (begin_wake(turn)) {
+    told_.on_may_claim();
+    end_wake();
+  }
+}
+
+/// Plans a claim after a wake-up, at a random time if other hosts wait as well and it is not this
+/// host's turn. Returns true if the claim can start now. The pause after wake-ups that found
+/// nothing and the idle budget limit the claims.
+bool ClaimingSource::begin_wake(bool turn) {
+  const Instant now = clock_.now();
+  Instant at = now;
+  if (fruitless_ > 0) at = std::max(at, woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)));
+  if (wait_queue_ != WaitQueue::none && !turn) at += spread(wake_spread);
+  if (wake_due_ && *wake_due_ <= at) return false;
+  if (at <= now && pay()) {
+    if (fruitless_ == 0) go_apart();
+    activate();
+    paid_ = 1;
+    woke_at_ = now;
+    for_wake_ = true;
+    return true;
+  }
+  wake_due_ = at;
+  if (!peeking_) sleep({hint(), 1, 1});
+  return false;
+}
+
+/// Called after the handler could start a claim. If it started none, no slot is free.
+void ClaimingSource::end_wake() {
+  if (in_flight_) return;
+  for_wake_ = false;
+  on_unused_turn();
+}
+
+/// Called for all lists at once when Redis or a channel is available again.
+void ClaimingSource::back() {
+  wait_queue_ = WaitQueue::none;
+  if (in_flight_) {
+    outdate_claim();
+  } else if (idle_) {
+    come_back();
+  }
+}
+
+void ClaimingSource::back_due() {
+  if (std::exchange(claim_waits_, false)) {
+    if (!still_wanted_) return claimed({});
+    admitted_ = true;
+    return send_claim(wanted_);
+  }
+  if (idle_ && !in_flight_) poll_after_reconnect();
+  if (!in_flight_ && !peeking_) been_back();
+}
+
+}  // namespace w8y::source
