@@ -145,7 +145,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r'("\w*(?:age|left|remaining|free_in)_ms"): (\d*)\d{5}\b', r"\1: \2<ms>"),
     (r'("(?:longest_wait|max_age)_ms"): \d+', r"\1: <ms>"),
     (r'("age_ms"): \d{1,4}\b(?!<)', r"\1: <ms>"),
-    (r'commit="\w*"', 'commit="<commit>"'),
+    (r'commit="[^"]*"', 'commit="<commit>"'),
     # Metrics that count work.
     (r"(?m)^((?:process|w8y_redis|w8y_loop|\w+_seconds)\w*(?:\{[^}]*\})?) \S+$", r"\1 <n>"),
     (r"(?m)^w8y_slots_used \d+$", "w8y_slots_used <n>"),
