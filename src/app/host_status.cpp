@@ -82,7 +82,7 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
   status.overdue_after = rule.overdue_after();
   status.function = rule.function();
   status.queues = rule.queues();
-  if (rule.traits().is_due_by_time) status.key_prefix = rule.bare_key_prefix();
+  if (rule.traits().has_key_prefix) status.key_prefix = rule.bare_key_prefix();
   status.alert_failures = rule.alert_failures;
   status.counters = list.counters();
   if (list.poller() != nullptr) {

@@ -8,7 +8,7 @@
 
 #include "core/config_gearman.hpp"
 #include "core/config_hosts.hpp"
-#include "core/config_key_prefixes.hpp"
+#include "core/config_kinds.hpp"
 #include "core/config_lists_from.hpp"
 #include "core/text.hpp"
 

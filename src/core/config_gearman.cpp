@@ -108,23 +108,21 @@ constexpr Refused gearman_reasons[] = {
 
 const std::span<const Key<GearmanServers>> gearman_keys = gearman_rows;
 
-void read_function(const ConfigValue& value, ListConfig& rule) {
+void read_function(const ConfigValue& value, std::string& function) {
   std::string name;
   if (!value.text(name, "the name of a function")) return;
   if (name.size() > max_function) return value.wrong("is too long; must have at most 512 bytes");
-  rule.gearman().function = std::move(name);
+  function = std::move(name);
 }
 
-void check_function(const ConfigValue& list, ListConfig& rule) {
-  std::string& function = rule.gearman().function;
+void check_function(const ConfigValue& list, const std::string& prefix, std::string& function) {
   if (!function.empty()) return;
-  if (rule.prefix.empty() || rule.prefix.size() > max_function ||
-      rule.prefix.find('\0') != std::string::npos) {
+  if (prefix.empty() || prefix.size() > max_function || prefix.find('\0') != std::string::npos) {
     list.wrong_key(
         "cannot be the name of a function of Gearman, which has 1 to 512 bytes and no NUL; set "
         "another name, such as function = \"resize\"");
   } else if (list.node().find("function") == nullptr) {
-    function = rule.prefix;
+    function = prefix;
   }
 }
 

@@ -11,9 +11,9 @@ namespace w8y::core {
 
 extern const std::span<const Key<GearmanServers>> gearman_keys;
 
-void read_function(const ConfigValue& value, ListConfig& rule);
-/// Uses the prefix as the function's name if the list names no function.
-void check_function(const ConfigValue& list, ListConfig& rule);
+void read_function(const ConfigValue& value, std::string& function);
+/// Uses the prefix of the list as the function's name if the list names no function.
+void check_function(const ConfigValue& list, const std::string& prefix, std::string& function);
 /// Returns why a list of Gearman does not have a key: "; a job of Gearman that fails is over, …".
 /// May be empty.
 std::string why_not_in_gearman(std::string_view key);

@@ -30,8 +30,7 @@ void add_settings(Sha256& hash, const Settings& settings) {
 /// Adds the same settings as describe() returns, without building a map.
 void add_settings(Sha256& hash, const ListConfig& rule) {
   for (const core::Key<ListConfig>* row : core::list_keys_by_name())
-    if ((row->kinds & core::kinds_of(rule.kind())) != 0)
-      add_setting(hash, row->name, row->show(rule));
+    if ((row->kinds & rule.traits().bit()) != 0) add_setting(hash, row->name, row->show(rule));
   hash.add_part("");
 }
 

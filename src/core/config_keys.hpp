@@ -29,10 +29,7 @@ struct OnlyFor {
   const char* why_not_executor = nullptr;  ///< the same for the other mode of an executor
 };
 
-/// Returns a set that contains one kind of work.
-constexpr unsigned kinds_of(SourceKind kind) {
-  return 1U << static_cast<unsigned>(kind);
-}
+/// Set of all kinds of work.
 constexpr unsigned all_kinds = (1U << source_kind_count) - 1;
 
 /// Everything about one key. The parser, the text of a setting and the hash follow its row. The
@@ -47,9 +44,9 @@ struct Key {
   /// Returns the text for describe(), without secrets.
   std::string (*show)(const T& from);
   std::optional<OnlyFor<T>> only_for = std::nullopt;
-  /// The kinds of work to which a key of lists applies. In [defaults] it applies to lists of these
-  /// kinds only. In a list of another kind it is an error. `read` and `show` get no list config of
-  /// another kind.
+  /// The kinds of work to which a key of lists applies, a set of KindTraits::bit(). In [defaults]
+  /// it applies to lists of these kinds only. In a list of another kind it is an error. `read` and
+  /// `show` get no list config of another kind.
   unsigned kinds = all_kinds;
 };
 
@@ -64,8 +61,6 @@ extern const std::span<const Key<SupervisorSettings>> supervisor_keys;
 /// `executor` and `command` are first. The other keys are valid in [defaults].
 extern const std::span<const Key<ListConfig>> list_keys;
 extern const std::span<const Refused> list_refused;
-/// The values of `source`.
-extern const std::span<const Choice<SourceKind>> source_kinds;
 const std::vector<const Key<ListConfig>*>& list_keys_by_name();
 constexpr std::size_t keys_of_lists_only = 2;
 extern const std::span<const Key<Backoff>> backoff_keys;
@@ -120,7 +115,7 @@ void read_table(const ConfigValue& table, std::span<const Key<T>> keys,
 struct ListDefaults {
   ListDefaults();
   std::array<ListConfig, source_kind_count> rules;
-  SourceKind kind = SourceKind::circular;
+  const KindTraits* kind = default_kind;
 };
 void read_defaults(const ConfigValue& section, ListDefaults& into);
 /// Reads all keys of one list and checks the dependencies between them.

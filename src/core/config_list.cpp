@@ -1,12 +1,9 @@
 // Checks of dependencies between the keys of a list.
 #include <algorithm>
 
-#include "core/circular_settings.hpp"
-#include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
-#include "core/schedule_settings.hpp"
+#include "core/config_kinds.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 
 namespace w8y::core {
 
@@ -64,33 +61,21 @@ void warn_without_item(const ConfigValue& list, const ListConfig& rule) {
       "which is also in the variable W8Y_ITEM");
 }
 
-void warn_of_late_visits(const ConfigValue& list, const ListConfig& rule) {
-  const CircularSettings& settings = rule.circular();
-  if (settings.overdue_after == Duration{0} || settings.overdue_after > settings.cooldown) return;
-  list.warn("has an overdue_after of " + format_duration(settings.overdue_after) +
-            ", but a cooldown of " + format_duration(settings.cooldown) +
-            "; overdue_after must be longer, or the list is always overdue");
-}
-
-constexpr std::size_t index_of(SourceKind kind) {
-  return static_cast<std::size_t>(kind);
-}
-
-/// Returns the kind of work that a table sets, if it is valid.
-std::optional<SourceKind> kind_in(const Node& table) {
+/// Returns the kind of work that a table sets, if it is valid; otherwise `fallback`.
+const KindTraits* kind_in(const Node& table, const KindTraits* fallback) {
   const Node* node = table.find("source");
-  if (node == nullptr || node->kind != Node::Kind::text) return std::nullopt;
-  for (const Choice<SourceKind>& kind : source_kinds)
-    if (node->text == kind.name) return kind.value;
-  return std::nullopt;
+  if (node == nullptr || node->kind != Node::Kind::text) return fallback;
+  for (const KindTraits& kind : kind_rows)
+    if (node->text == kind.name) return &kind;
+  return fallback;
 }
 
 /// Returns "source = \"schedule\" or \"job\"".
 std::string sources_text(unsigned kinds) {
   std::string text = "source = ";
   bool first = true;
-  for (const Choice<SourceKind>& kind : source_kinds) {
-    if ((kinds & kinds_of(kind.value)) == 0) continue;
+  for (const KindTraits& kind : kind_rows) {
+    if ((kinds & kind.bit()) == 0) continue;
     text += (first ? "" : " or ") + quote(kind.name);
     first = false;
   }
@@ -103,42 +88,16 @@ const Key<ListConfig>* row_of(std::string_view name) {
   return nullptr;
 }
 
-/// Refuses a key prefix for a list with an empty name. Without a name at their end, the own keys of
-/// this list would be those of the list that is named like the key prefix.
-void check_owns_keys(const ConfigValue& list, const ListConfig& rule) {
-  if (!rule.prefix.empty() || rule.bare_key_prefix().empty()) return;
-  const std::string text = "has the key prefix " + quote_start(rule.bare_key_prefix()) +
-                           ", and the list has an empty name; the list must have a name";
-  const Node* const own = list.node().find("key_prefix");
-  own == nullptr ? list.wrong_key(text) : list.member(*own).wrong_key(text);
-}
-
-/// Checks that a schedule sets its queues, and that `backoff` is set only if it is used.
-void check_schedule(const ConfigValue& list, const ListConfig& rule) {
-  if (rule.schedule().queues.empty() && list.node().find("queues") == nullptr) {
-    list.wrong_key(
-        "has no queues, and source = \"schedule\" needs them; set queues, such as queues = \"A\": "
-        "the codes after the last ':' of its jobs");
-  }
-  if (rule.schedule().on_failure == OnFailure::backoff) return;
-  for (const char* key : {"backoff", "max_failures"}) {
-    if (const Node* own = list.node().find(key))
-      list.member(*own).wrong_key(
-          "is for circular lists, and for schedules with on_failure = \"backoff\"; omit it, "
-          "or set on_failure");
-  }
-}
-
 }  // namespace
 
 ListDefaults::ListDefaults() {
-  for (const Choice<SourceKind>& each : source_kinds)
-    rules[index_of(each.value)].source = SourceSettings::of(each.value);
+  for (const KindTraits& each : kind_rows)
+    rules[each.index()].source = SourceSettings::of(each.kind);
 }
 
 void read_defaults(const ConfigValue& section, ListDefaults& into) {
   if (!section.is_table()) return;
-  into.kind = kind_in(section.node()).value_or(SourceKind::circular);
+  into.kind = kind_in(section.node(), default_kind);
   const auto rows = list_keys.subspan(keys_of_lists_only);
   for (const Node& member : section.node().items) {
     const ConfigValue value = section.member(member);
@@ -148,11 +107,11 @@ void read_defaults(const ConfigValue& section, ListDefaults& into) {
       continue;
     }
     const std::size_t before = value.reading().errors.size();
-    for (const Choice<SourceKind>& kind : source_kinds) {
+    for (const KindTraits& kind : kind_rows) {
       // Each kind would report the same error again.
-      if ((row->kinds & kinds_of(kind.value)) == 0) continue;
+      if ((row->kinds & kind.bit()) == 0) continue;
       ListConfig scratch;
-      ListConfig& rule = member.key == "source" ? scratch : into.rules[index_of(kind.value)];
+      ListConfig& rule = member.key == "source" ? scratch : into.rules[kind.index()];
       row->read(value, rule);
       if (value.reading().errors.size() != before || member.key == "source") break;
     }
@@ -160,20 +119,21 @@ void read_defaults(const ConfigValue& section, ListDefaults& into) {
 }
 
 void read_list(const ConfigValue& list, const ListDefaults& defaults, ListConfig& into) {
-  const SourceKind kind = kind_in(list.node()).value_or(defaults.kind);
+  const KindTraits& kind = *kind_in(list.node(), defaults.kind);
   const std::string prefix = into.prefix;
-  into = defaults.rules[index_of(kind)];
+  into = defaults.rules[kind.index()];
   into.prefix = prefix;
   if (!list.is_table()) return;
+  const KindChecks& checks = checks_of(kind);
   for (const Node& member : list.node().items) {
     const ConfigValue value = list.member(member);
     const Key<ListConfig>* row = row_of(member.key);
     if (row == nullptr) {
       unknown_key(value, names_of(list_keys), list_refused);
-    } else if ((row->kinds & kinds_of(kind)) == 0) {
+    } else if ((row->kinds & kind.bit()) == 0) {
       value.wrong_key("is for " + sources_text(row->kinds) + "; this list has " +
-                      sources_text(kinds_of(kind)) +
-                      (kind == SourceKind::gearman ? why_not_in_gearman(row->name) : ""));
+                      sources_text(kind.bit()) +
+                      (checks.why_not != nullptr ? checks.why_not(row->name) : ""));
     } else {
       row->read(value, into);
     }
@@ -199,14 +159,7 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
         "w8yd runs as this user");
   }
   check_applies(list, rule, command != nullptr);
-  if (rule.kind() == SourceKind::schedule) {
-    check_owns_keys(list, rule);
-    if (rule.bare_key_prefix() == rule.prefix && !rule.key_suffix().empty())
-      rule.schedule().key_prefix.reset();
-    check_schedule(list, rule);
-  }
-  if (rule.kind() == SourceKind::gearman) check_function(list, rule);
-  if (rule.kind() == SourceKind::circular) warn_of_late_visits(list, rule);
+  if (const auto check = checks_of(rule.traits()).check; check != nullptr) check(list, rule);
   if (command == nullptr) return check_name(list, rule);
   // A job's payload is sent on standard input.
   if (rule.traits().has_payload) return;

@@ -42,19 +42,20 @@ void read_command(const ConfigValue& value, ListConfig& rule) {
 
 constexpr Choice<Mode> modes[] = {
     {"auto", Mode::automatic}, {"single", Mode::single}, {"stream", Mode::stream}};
-constexpr Choice<SourceKind> kinds[] = {{"circular", SourceKind::circular},
-                                        {"schedule", SourceKind::schedule},
-                                        {"job", SourceKind::job},
-                                        {"gearman", SourceKind::gearman}};
+constexpr auto kinds = [] {
+  std::array<Choice<SourceKind>, source_kind_count> all{};
+  for (const KindTraits& row : kind_rows) all[row.index()] = {row.name, row.kind};
+  return all;
+}();
 constexpr Choice<OnFailure> on_failures[] = {{"die", OnFailure::die},
                                              {"reschedule", OnFailure::reschedule},
                                              {"backoff", OnFailure::backoff}};
 constexpr Choice<CatchUp> catch_ups[] = {
     {"one", CatchUp::one}, {"all", CatchUp::all}, {"none", CatchUp::none}};
-constexpr unsigned schedule_only = kinds_of(SourceKind::schedule);
-constexpr unsigned circular_only = kinds_of(SourceKind::circular);
-constexpr unsigned job_only = kinds_of(SourceKind::job);
-constexpr unsigned gearman_only = kinds_of(SourceKind::gearman);
+constexpr unsigned schedule_only = traits_of(SourceKind::schedule).bit();
+constexpr unsigned circular_only = traits_of(SourceKind::circular).bit();
+constexpr unsigned job_only = traits_of(SourceKind::job).bit();
+constexpr unsigned gearman_only = traits_of(SourceKind::gearman).bit();
 constexpr unsigned in_redis = all_kinds & ~gearman_only;
 constexpr Choice<ResultKind> command_results[] = {
     {"none", ResultKind::none}, {"stdout", ResultKind::output}, {"json", ResultKind::json}};
@@ -278,7 +279,7 @@ constexpr Key<ListConfig> list_rows[] = {
     {"enabled", "true", [](auto& v, auto& rule) { v.flag(rule.enabled); },
      [](auto& rule) { return as_text(rule.enabled); }},
     {"source", R"("circular")", read_source,
-     [](auto& rule) { return name_of<SourceKind>(kinds, rule.kind()); }},
+     [](auto& rule) { return std::string(rule.traits().name); }},
     {"key_expiry", R"("5s")", [](auto& v, auto& rule) { v.duration(rule.key_expiry, 1s); },
      [](auto& rule) { return as_text(rule.key_expiry); }, std::nullopt, in_redis},
     {"lock_key", R"("lock")", read_lock_key, [](auto& rule) { return rule.circular().lock_key; },
@@ -392,8 +393,8 @@ constexpr Key<ListConfig> list_rows[] = {
      [](auto& rule) { return as_text(rule.job().maintenance_interval); }, std::nullopt, job_only},
     {"maintenance_feed", "", read_maintenance_feed,
      [](auto& rule) { return rule.job().maintenance_feed; }, std::nullopt, job_only},
-    {"function", "", read_function, [](auto& rule) { return rule.gearman().function; },
-     std::nullopt, gearman_only},
+    {"function", "", [](auto& v, auto& rule) { read_function(v, rule.gearman().function); },
+     [](auto& rule) { return rule.gearman().function; }, std::nullopt, gearman_only},
     {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, max_runs); },
      [](auto& rule) { return as_text(rule.processes); },
      for_streams([](auto& from, auto& into) { into.processes = from.processes; })},
@@ -417,7 +418,6 @@ constexpr Refused list_refused_rows[] = {
 
 const std::span<const Key<ListConfig>> list_keys = list_rows;
 const std::span<const Refused> list_refused = list_refused_rows;
-const std::span<const Choice<SourceKind>> source_kinds = kinds;
 
 const std::vector<const Key<ListConfig>*>& list_keys_by_name() {
   static const std::vector<const Key<ListConfig>*> sorted = [] {

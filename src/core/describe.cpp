@@ -21,7 +21,7 @@ Settings settings_of(std::span<const core::Key<T>> rows, const T& from) {
 Settings describe(const ListConfig& rule) {
   Settings settings;
   for (const core::Key<ListConfig>* row : core::list_keys_by_name())
-    if ((row->kinds & core::kinds_of(rule.kind())) != 0)
+    if ((row->kinds & rule.traits().bit()) != 0)
       settings.emplace_hint(settings.end(), row->name, row->show(rule));
   return settings;
 }

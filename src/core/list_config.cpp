@@ -15,6 +15,10 @@ Duration ListConfig::overdue_after() const {
   return kind() == SourceKind::circular ? circular().overdue_after : Duration{0};
 }
 
+std::string ListConfig::lock_key() const {
+  return kind() == SourceKind::circular ? circular().lock_key : std::string{};
+}
+
 std::vector<std::string> ListConfig::queues() const {
   return kind() == SourceKind::schedule ? schedule().queues : std::vector<std::string>{};
 }

@@ -10,22 +10,6 @@
 
 namespace w8y {
 
-namespace {
-
-/// In the order of SourceKind.
-constexpr KindTraits all_traits[source_kind_count] = {
-    {"circular", true, true, false, true, false, R"("list", "lock:…")", "", ":list"},
-    {"schedule", true, false, false, false, true, R"("-timeline", "-work-…")", "", "-timeline"},
-    {"job", true, false, true, true, false, R"("feed.ids:", "claims")", "feed.ids:", ""},
-    {"gearman", false, false, true, false, false, "", "", ""},
-};
-
-}  // namespace
-
-const KindTraits& traits_of(SourceKind kind) {
-  return all_traits[static_cast<std::size_t>(kind)];
-}
-
 /// The settings; the alternatives are in the order of SourceKind.
 struct SourceSettings::Value {
   std::variant<CircularSettings, ScheduleSettings, JobSettings, GearmanSettings> of;

@@ -2,6 +2,7 @@
 // change of one type recompiles only the files that use it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "core/copy_on_write.hpp"
@@ -14,17 +15,40 @@ constexpr std::size_t source_kind_count = 4;
 /// Facts about a kind of work, so that other code does not name the kinds. There is a row for
 /// each.
 struct KindTraits {
+  SourceKind kind;
   const char* name;  ///< value of `source` in the config
   bool in_redis;     ///< its items and leases are keys in Redis
   bool locks_items;  ///< the key of a lock ends with the item, so it can be a key of another list
   bool has_payload;  ///< a command receives the work on standard input
   bool is_counted_fast;   ///< Redis counts its items without reading them all
   bool is_due_by_time;    ///< its items become due at times of their own
+  bool has_key_prefix;    ///< its key prefix may differ from its name, and lists may share it
   const char* bare_keys;  ///< examples of its keys if the key prefix is empty; "" = it has none
   const char* before_key_prefix;  ///< its main key is this, the key prefix and `after_key_prefix`
   const char* after_key_prefix;
+
+  /// Returns the index of the kind in each table with a row per kind.
+  [[nodiscard]] constexpr std::size_t index() const { return static_cast<std::size_t>(kind); }
+  /// Returns the set that contains this kind only.
+  [[nodiscard]] constexpr unsigned bit() const { return 1U << index(); }
 };
-const KindTraits& traits_of(SourceKind kind);
+
+/// In the order of SourceKind.
+inline constexpr std::array<KindTraits, source_kind_count> kind_rows{{
+    {SourceKind::circular, "circular", true, true, false, true, false, false, R"("list", "lock:…")",
+     "", ":list"},
+    {SourceKind::schedule, "schedule", true, false, false, false, true, true,
+     R"("-timeline", "-work-…")", "", "-timeline"},
+    {SourceKind::job, "job", true, false, true, true, false, false, R"("feed.ids:", "claims")",
+     "feed.ids:", ""},
+    {SourceKind::gearman, "gearman", false, false, true, false, false, false, "", "", ""},
+}};
+/// Kind of a list whose config has no `source`, and of an unknown list.
+inline constexpr const KindTraits* default_kind = kind_rows.data();
+
+constexpr const KindTraits& traits_of(SourceKind kind) {
+  return kind_rows[static_cast<std::size_t>(kind)];
+}
 
 struct CircularSettings;
 struct ScheduleSettings;

@@ -1,16 +1,27 @@
-// Checks the key prefixes of the lists of a config, and sets SharedKeyPrefix of lists with the same
-// key prefix.
+// Checks of the config that depend on the kind of work: a row of checks for each kind, and the
+// lists with the same key prefix.
 #pragma once
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config_value.hpp"
 
 namespace w8y::core {
 
-/// Lists of a config by key prefix. Only schedules without a common queue may share one.
+/// Checks of the keys of one list. nullptr: the kind has none.
+struct KindChecks {
+  /// Checks dependencies between the keys, and completes the settings.
+  void (*check)(const ConfigValue& list, ListConfig& rule);
+  /// Returns why a list of this kind does not have a key: "; Gearman has no locks …". May be empty.
+  std::string (*why_not)(std::string_view key);
+};
+const KindChecks& checks_of(const KindTraits& kind);
+
+/// Lists of a config by key prefix. Only schedules without a common queue may share one. Sets
+/// SharedKeyPrefix of lists with the same key prefix.
 class KeyPrefixes {
  public:
   /// Checks a list against the lists before it, and adds it.
