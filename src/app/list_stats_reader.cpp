@@ -1,6 +1,7 @@
 #include "app/list_stats_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -56,6 +57,7 @@ struct ListStatsReader::Counts {
   std::size_t missing = 0;
   std::size_t examined = 0;  ///< jobs of a schedule, since `began`
   Instant began{};
+  bool has_statuses = false;  ///< of a schedule, whose statuses are counted next
   bool refused = false;
 };
 
@@ -82,10 +84,11 @@ void ListStatsReader::read_next() {
     waiting_.clear();
     return std::exchange(then_, {})();
   }
-  const ListConfigPtr rule = waiting_.front();
-  if (rule->kind() == SourceKind::circular) return read_circular();
-  waiting_.pop_front();
-  rule->kind() == SourceKind::job ? read_jobs(rule) : read_schedule(rule);
+  // In the order of SourceKind.
+  constexpr std::array<void (ListStatsReader::*)(), source_kind_count> readers{
+      &ListStatsReader::read_circular, &ListStatsReader::read_schedule, &ListStatsReader::read_jobs,
+      nullptr};
+  (this->*readers[waiting_.front()->traits().index()])();
 }
 
 void ListStatsReader::on_reply() {
@@ -102,7 +105,7 @@ void ListStatsReader::read_circular() {
   store::ListStatsCall call;
   std::vector<ListConfigPtr> asked;
   for (const ListConfigPtr& rule : waiting_) {
-    if (asked.size() == max_lists_ || rule->kind() != SourceKind::circular) break;
+    if (asked.size() == max_lists_ || rule->kind() != waiting_.front()->kind()) break;
     call.lists.emplace_back(*rule);
     asked.push_back(rule);
   }
@@ -122,7 +125,9 @@ void ListStatsReader::read_circular() {
   });
 }
 
-void ListStatsReader::read_jobs(const ListConfigPtr& rule) {
+void ListStatsReader::read_jobs() {
+  const ListConfigPtr rule = waiting_.front();
+  waiting_.pop_front();
   const store::FeedKeys keys(rule->prefix);
   const auto counts = std::make_shared<Counts>();
   counts->rule = rule;
@@ -133,11 +138,14 @@ void ListStatsReader::read_jobs(const ListConfigPtr& rule) {
 }
 
 /// Counts each queue once, because a code may be in `queues` more than once.
-void ListStatsReader::read_schedule(const ListConfigPtr& rule) {
+void ListStatsReader::read_schedule() {
+  const ListConfigPtr rule = waiting_.front();
+  waiting_.pop_front();
   const store::ScheduleKeys keys(*rule);
   const auto counts = std::make_shared<Counts>();
   counts->rule = rule;
   counts->stats.items = {{"queued", 0}, {"due", 0}};
+  counts->has_statuses = true;
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(time_()).count();
   const std::string until = std::to_string(now);
   if (rule->schedule().shared.others.empty()) {
@@ -198,7 +206,7 @@ void ListStatsReader::add_count(const std::shared_ptr<Counts>& counts, std::size
   counts->refused = counts->refused || !answer.ok();
   counts->stats.items[at].items += items;
   if (--counts->missing > 0) return;
-  if (counts->rule->kind() == SourceKind::schedule && !counts->refused) {
+  if (counts->has_statuses && !counts->refused) {
     counts->began = loop_.now();
     return count_statuses(counts);
   }

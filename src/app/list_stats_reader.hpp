@@ -36,9 +36,10 @@ class ListStatsReader {
 
  private:
   void read_next();
+  // Each reads the first waiting list, or the first ones.
   void read_circular();
-  void read_jobs(const ListConfigPtr& rule);
-  void read_schedule(const ListConfigPtr& rule);
+  void read_jobs();
+  void read_schedule();
   /// Counts of one list, each from a command of its own.
   struct Counts;
   void count(const std::shared_ptr<Counts>& counts, std::size_t at, const redis::Command& command);
