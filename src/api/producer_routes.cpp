@@ -12,6 +12,7 @@
 #include "operator/changes.hpp"
 #include "operator/items.hpp"
 #include "operator/key_prefixes.hpp"
+#include "operator/kinds.hpp"
 #include "operator/lists.hpp"
 #include "operator/schedule_set.hpp"
 
@@ -36,7 +37,7 @@ void check_exists(QueryContext& query, const std::string& list) {
 /// Refuses a name that the config has for a list of another kind.
 void check_schedule(const QueryContext& query, const std::string& name) {
   const auto known = query.lists == nullptr ? std::nullopt : query.lists->find(name);
-  if (known && known->kind != SourceKind::schedule)
+  if (known && verbs::verbs_of(*known->kind).read_schedule == nullptr)
     throw QueryError(conflict, escape_text(name) + " is not a schedule");
 }
 

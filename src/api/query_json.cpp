@@ -30,8 +30,8 @@ void put_next(core::JsonObject& json, const std::string& cursor) {
 }
 
 std::string items_array(const verbs::ItemsPage& page) {
-  return core::json_array(page.items,
-                          [&page](const ItemView& item) { return view::to_json(item, page.kind); });
+  return core::json_array(
+      page.items, [&page](const ItemView& item) { return view::to_json(item, *page.kind); });
 }
 
 template <class View>
@@ -80,8 +80,8 @@ std::string items_json(const std::string& list, const verbs::ItemsPage& page) {
 std::string item_json(const std::string& list, const verbs::ItemDetail& found) {
   core::AsciiObject json(1024);
   json.put_bytes("list", list);
-  if (found.kind == SourceKind::schedule) json.put_bytes("key_prefix", found.key_prefix);
-  view::put_fields(json, found.item, found.kind);
+  if (found.key_prefix) json.put_bytes("key_prefix", *found.key_prefix);
+  view::put_fields(json, found.item, *found.kind);
   json.put_json("runs", core::json_array(found.runs, [](const view::RunRecord& run) {
                   return view::to_json(run);
                 }));

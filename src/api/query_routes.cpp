@@ -4,7 +4,7 @@
 #include "api/query_at.hpp"
 #include "api/query_json.hpp"
 #include "api/responses.hpp"
-#include "operator/feed_jobs.hpp"
+#include "operator/items.hpp"
 #include "operator/statistics.hpp"
 
 namespace w8y::api {
@@ -93,8 +93,7 @@ void add_queries(const Routes& routes) {
             filter = verbs::ItemFilter{text_of(request, "state"), text_of(request, "search")},
             part = part_of(request)](QueryContext& query) {
       verbs::ItemsPage page = verbs::list_items(query, list, filter, part);
-      if (page.kind == SourceKind::job)
-        verbs::read_payloads(query.redis, query.cluster(), list, page.items, false);
+      verbs::read_payloads(query, list, *page.kind, page.items, false);
       return items_json(list, page);
     };
   });

@@ -65,19 +65,17 @@ std::vector<std::string> queues_in(std::string_view text) {
 verbs::KnownList read_known(const JsonFields& settings) {
   verbs::KnownList list;
   const std::string source = settings.text("source");
+  for (const KindTraits& kind : kind_rows)
+    if (source == kind.name) list.kind = &kind;
   list.lock_key = settings.text("lock_key");
-  if (source == "schedule") {
-    list.kind = SourceKind::schedule;
-    list.key_prefix = settings.text("key_prefix");
-    list.queues = queues_in(settings.text("queues"));
-    const std::string catch_up = settings.text("catch_up");
-    list.catch_up = catch_up == "all"    ? CatchUp::all
-                    : catch_up == "none" ? CatchUp::none
-                                         : CatchUp::one;
-  }
-  if (source == "gearman") list.kind = SourceKind::gearman;
-  if (source != "job") return list;
-  list.kind = SourceKind::job;
+  if (list.kind->has_key_prefix) list.key_prefix = settings.text("key_prefix");
+  list.queues = queues_in(settings.text("queues"));
+  const std::string catch_up = settings.text("catch_up");
+  list.catch_up = catch_up == "all"    ? CatchUp::all
+                  : catch_up == "none" ? CatchUp::none
+                                       : CatchUp::one;
+  // Lists of other kinds have no maintenance.
+  if (!settings.has("claim_timeout")) return list;
   const auto number = [&]<typename Number>(const char* key, Number& into) {
     into = static_cast<Number>(
         read_integer(settings.text(key), {0, range_of<Number>.max}).value_or(0));
@@ -268,7 +266,7 @@ const verbs::KnownLists* Context::lists() {
 
 verbs::QueryContext Context::query_items(const std::string& list) {
   if (const auto known = lists() == nullptr ? std::nullopt : lists()->find(list))
-    if (known->kind == SourceKind::gearman) verbs::refuse_gearman(list);
+    if (!known->kind->in_redis) verbs::refuse_gearman(list);
   return query();
 }
 

@@ -1,6 +1,7 @@
 // Lists the items of a list with their states; of a schedule, its jobs.
 #include "operator/items.hpp"
 
+#include <functional>
 #include <iostream>
 
 #include "core/escape.hpp"
@@ -12,31 +13,32 @@
 #include "ctl/table.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "operator/feed_jobs.hpp"
+#include "operator/kinds.hpp"
 #include "operator/lists.hpp"
+#include "view/kinds.hpp"
 
 namespace w8y::ctl {
 
 namespace {
 
 using view::ItemView;
+using view::KindView;
 
-bool is_circular(SourceKind kind) {
-  return kind == SourceKind::circular;
-}
+/// Items whose locks show their holder, also if it is another program.
+constexpr unsigned with_lock = view::circular_item | view::schedule_job;
 
 /// Describes the holder of the item; empty: there is no holder, or it is not known.
-std::string holder_text(const ItemView& item, SourceKind kind) {
+std::string holder_text(const ItemView& item, const KindView& kind) {
   if (!item.host.empty())
     return "on " + escape_text(item.host) + ", pid " + escape(item.pid) + ", run " +
            escape(item.run);
   if (item.state == "claimed") return "by another program";
-  if (item.state == "running" && kind != SourceKind::job)
+  if (item.state == "running" && (kind.surface & with_lock) != 0)
     return "by another program: " + escape_text(item.lock);
   return {};
 }
 
-std::string detail_of(const ItemView& item, SourceKind kind) {
+std::string detail_of(const ItemView& item, const KindView& kind) {
   std::string text = holder_text(item, kind);
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (item.state == "quarantined") {
@@ -50,21 +52,19 @@ std::string detail_of(const ItemView& item, SourceKind kind) {
     add(escape(item.why));
   }
   if (item.queue_position > 0) add("position " + std::to_string(item.queue_position));
-  if (item.quarantined_at_end)
-    add(is_circular(kind) ? "will be quarantined at its end" : "will be stalled at its end");
+  if (item.quarantined_at_end) add(std::string("will be ") + kind.kept + " at its end");
   // The reason of a quarantine has the number already.
   if (item.failures > 0 && !item.why.starts_with("1 failure: ") &&
       item.why.find("consecutive failures") == std::string::npos)
-    add(std::to_string(item.failures) + (kind == SourceKind::job ? " failed"
-                                         : item.failures == 1    ? " failure"
-                                                                 : " consecutive failures"));
+    add(std::to_string(item.failures) + (!kind.counts_consecutively ? " failed"
+                                         : item.failures == 1       ? " failure"
+                                                                    : " consecutive failures"));
   if (item.copies > 1) add(std::to_string(item.copies) + " times in the list");
   return text;
 }
 
 std::string left_text(const ItemView& item) {
-  if (item.left) return rough_duration(*item.left) + " left";
-  return item.lock.empty() ? "" : "no end";
+  return item.left ? rough_duration(*item.left) + " left" : "";
 }
 
 /// Maximum bytes of a payload in a table that is not wide.
@@ -76,48 +76,74 @@ std::string payload_text(const ItemView& job, bool wide) {
   return escape(payload, wide ? (payload.size() + 1) * longest_escape : shown_payload);
 }
 
-Table table_of(const std::vector<ItemView>& items, SourceKind kind, bool wide) {
-  std::vector<Heading> headings{{is_circular(kind) ? "ITEM" : "JOB", may_be_cut}, "STATE", "AGE"};
-  if (is_circular(kind)) headings.emplace_back("LOCK");
-  if (kind == SourceKind::schedule) headings.insert(headings.end(), {"LEASE", "NEXT", "STATUS"});
-  if (kind == SourceKind::job) headings.insert(headings.end(), {"UNTIL", {"PAYLOAD", may_be_cut}});
-  headings.emplace_back("REASON", may_be_cut);
+struct ItemColumn {
+  Heading heading;
+  unsigned surfaces;  ///< of the kinds of items that have it
+  std::function<Cell(const ItemView& item)> text;
+};
+
+std::vector<ItemColumn> item_columns(const KindView& kind, bool wide) {
+  using namespace view;
+  constexpr unsigned jobs = schedule_job | feed_job;
+  constexpr unsigned all = circular_item | jobs;
+  const auto name = [](const ItemView& item) { return item_text(item.shown()); };
+  std::vector<ItemColumn> columns{
+      {{"ITEM", may_be_cut}, circular_item, name},
+      {{"JOB", may_be_cut}, jobs, name},
+      {"STATE", all, [](const ItemView& item) { return shaded(std::string(item.state)); }},
+      {"AGE", all, [](const ItemView& item) { return item.since ? since(*item.since) : ""; }},
+      {"LOCK", circular_item,
+       [](const ItemView& item) {
+         return item.left || item.lock.empty() ? left_text(item) : "no end";
+       }},
+      {"LEASE", schedule_job, left_text},
+      {"NEXT", schedule_job,
+       [](const ItemView& job) { return job.due ? time_text(*job.due) : ""; }},
+      {"STATUS", schedule_job,
+       [](const ItemView& job) {
+         const std::string status = job.status.value_or("");
+         return escape(status.substr(0, status.find(':')));
+       }},
+      {"UNTIL", feed_job,
+       [](const ItemView& job) { return job.until ? time_text(*job.until) : ""; }},
+      {{"PAYLOAD", may_be_cut},
+       feed_job,
+       [wide](const ItemView& job) { return payload_text(job, wide); }},
+      {{"REASON", may_be_cut},
+       all,
+       [&kind](const ItemView& item) { return detail_of(item, kind); }},
+  };
+  std::erase_if(columns, [&](const ItemColumn& of) { return (of.surfaces & kind.surface) == 0; });
+  return columns;
+}
+
+Table table_of(const std::vector<ItemView>& items, const KindView& kind, bool wide) {
+  const std::vector<ItemColumn> columns = item_columns(kind, wide);
+  std::vector<Heading> headings;
+  for (const ItemColumn& column : columns) headings.push_back(column.heading);
   Table table(std::move(headings));
   for (const ItemView& item : items) {
-    std::vector<Cell> row{item_text(item.shown()), shaded(std::string(item.state)),
-                          item.since ? since(*item.since) : std::string()};
-    if (is_circular(kind)) row.emplace_back(left_text(item));
-    if (kind == SourceKind::schedule) {
-      row.emplace_back(item.left ? rough_duration(*item.left) + " left" : std::string());
-      row.emplace_back(item.due ? time_text(*item.due) : std::string());
-      row.emplace_back(
-          escape(item.status.value_or("").substr(0, item.status.value_or("").find(':'))));
-    }
-    if (kind == SourceKind::job) {
-      row.emplace_back(item.until ? time_text(*item.until) : std::string());
-      row.emplace_back(payload_text(item, wide));
-    }
-    row.emplace_back(detail_of(item, kind));
+    std::vector<Cell> row;
+    for (const ItemColumn& column : columns) row.push_back(column.text(item));
     table.add(std::move(row));
   }
   return table;
 }
 
-std::string summary_of(const view::ItemList& found, SourceKind kind) {
-  const std::string noun = is_circular(kind) ? "item" : "job";
+std::string summary_of(const view::ItemList& found, const KindView& kind) {
+  const std::string noun = kind.item;
   if (found.whole && found.states.empty()) return "no " + noun + "s";
   if (!found.whole)
-    return "the first " + std::to_string(found.items.size()) + "; the " +
-           (is_circular(kind) ? "list" : "schedule") + " has " + std::to_string(found.length) +
-           " " + noun + (found.length == 1 ? "" : "s");
+    return "the first " + std::to_string(found.items.size()) + "; the " + kind.list + " has " +
+           std::to_string(found.length) + " " + noun + (found.length == 1 ? "" : "s");
   return counted_text(found.states, noun);
 }
 
-std::string json_of(const std::string& list, const view::ItemList& found, SourceKind kind) {
+std::string json_of(const std::string& list, const view::ItemList& found, const KindTraits& kind) {
   core::AsciiObject json(256);
   json.put_bytes("list", list);
-  if (!found.whole || kind == SourceKind::job) json.put("length", found.length);
-  json.put_json("items", core::json_array(found.items, [kind](const ItemView& item) {
+  if (!found.whole || view::view_of(kind).always_has_length) json.put("length", found.length);
+  json.put_json("items", core::json_array(found.items, [&kind](const ItemView& item) {
                   return view::to_json(item, kind);
                 }));
   return json.finish();
@@ -143,23 +169,21 @@ class ShowItems final : public Command {
     const bool one = prefixes == std::vector{prefix_};
     std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
-      const SourceKind kind = verbs::find_kind(query, prefix).value_or(SourceKind::circular);
-      if (!one && kind == SourceKind::gearman) continue;
+      const KindTraits& kind = verbs::kind_or_default(query, prefix);
+      const KindView& shown = view::view_of(kind);
+      if (!one && !kind.in_redis) continue;
       if (!one && !options.json)
         std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
-      if (kind != SourceKind::gearman)
-        verbs::check_state(prefix, state_, view::item_states(kind), "--state");
+      if (kind.in_redis) verbs::check_state(prefix, state_, shown.states, "--state");
       view::ItemList found = verbs::all_items(query, prefix, kind, state_, limit_);
-      if (kind == SourceKind::job)
-        verbs::read_payloads(query.redis, query.cluster(), prefix, found.items,
-                             options.json || options.wide);
+      verbs::read_payloads(query, prefix, kind, found.items, options.json || options.wide);
       if (options.json) {
         told.push_back(json_of(prefix, found, kind));
         continue;
       }
-      const Table table = table_of(found.items, kind, options.wide);
+      const Table table = table_of(found.items, shown, options.wide);
       if (!table.empty()) table.print(options.wide);
-      std::cout << summary_of(found, kind) << '\n';
+      std::cout << summary_of(found, shown) << '\n';
     }
     if (options.json) print_each(told, one);
     return done;

@@ -253,7 +253,7 @@ class Lists final : public Command {
   }
   static std::string near_hint(const verbs::KnownLists& known, const std::string& prefix) {
     std::vector<std::string> names;
-    known.each([&](const std::string& name, SourceKind) { names.push_back(name); });
+    known.each([&](const std::string& name, const KindTraits&) { names.push_back(name); });
     return core::near_hint(prefix, {names.begin(), names.end()});
   }
   static int show_one(const Options& options, const JsonFields& list) {

@@ -14,8 +14,8 @@
 #include "ctl/values.hpp"
 #include "operator/changes.hpp"
 #include "operator/item_changes.hpp"
+#include "operator/kinds.hpp"
 #include "operator/lists.hpp"
-#include "operator/run_job.hpp"
 #include "view/host_view.hpp"
 
 namespace w8y::ctl {
@@ -61,18 +61,10 @@ class RunItem final : public Command {
   int run(const Options& options, Context& context) override {
     verbs::QueryContext query = context.query_items(prefix_);
     verbs::check_known(query, prefix_);
-    const SourceKind kind = verbs::find_kind(query, prefix_).value_or(SourceKind::circular);
-    if (kind == SourceKind::circular && next_) return move_first(options, query);
-    if (kind == SourceKind::circular) return run_item(options, context, query);
-    if (kind == SourceKind::schedule && next_)
-      throw Failure(refused, escape_text(prefix_) +
-                                 " is a schedule, whose queues keep their order; omit --next to "
-                                 "put the job in its queue now");
-    const Item& job = item_.items.front();
-    const verbs::RunJobResult done =
-        kind == SourceKind::schedule
-            ? verbs::run_schedule_job(query, prefix_, job)
-            : verbs::run_feed_job({query.redis, query.cluster(), query.by}, prefix_, job);
+    const verbs::KindVerbs& kind = verbs::verbs_of(verbs::kind_or_default(query, prefix_));
+    if (kind.run_job == nullptr)
+      return next_ ? move_first(options, query) : run_item(options, context, query);
+    const verbs::RunJobResult done = kind.run_job(query, prefix_, item_.items.front(), next_);
     if (done.result != verbs::RunJobResult::Result::done) throw Failure(refused, done.text);
     print(options, done.text, {}, {});
     return ctl::done;

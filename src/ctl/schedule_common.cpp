@@ -142,9 +142,8 @@ std::string unknown_schedule(Context& context, const std::string& prefix) {
       return "no running host of the fleet has the schedule " + name + " in its config; " +
              only_redbike;
     std::vector<std::string> names;
-    lists->each([&](const std::string& list, SourceKind kind) {
-      if (kind == SourceKind::schedule)
-        names.push_back(lists->find(list)->key_prefix.value_or(list));
+    lists->each([&](const std::string& list, const KindTraits& kind) {
+      if (kind.has_key_prefix) names.push_back(lists->find(list)->key_prefix.value_or(list));
     });
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());

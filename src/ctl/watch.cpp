@@ -75,13 +75,12 @@ class Watch final : public Command {
     verbs::QueryContext query = context.query();
     for (const auto& prefix : verbs::lists_of(query, prefix_)) {
       const auto known = query.lists == nullptr ? std::nullopt : query.lists->find(prefix);
-      const bool is_schedule = known && known->kind == SourceKind::schedule;
+      const bool may_share = known && known->kind->has_key_prefix;
       watch.add(verbs::events_channel(query, prefix),
-                [&, is_schedule, prefix](std::string_view payload) {
+                [&, may_share, prefix](std::string_view payload) {
                   const auto event = JsonFields::parse(payload);
                   // Lists with the same key prefix have the same channel.
-                  if (is_schedule && event && event->bytes("list").value_or(prefix) != prefix)
-                    return;
+                  if (may_share && event && event->bytes("list").value_or(prefix) != prefix) return;
                   show(event, payload, options.json);
                   watch.count(!std::cout.flush());
                 });

@@ -4,14 +4,12 @@
 #include <set>
 #include <utility>
 
-#include "core/escape.hpp"
 #include "operator/circular_items.hpp"
 #include "operator/item_changes.hpp"
-#include "operator/job_feeds.hpp"
 #include "operator/key_names.hpp"
 #include "operator/key_prefixes.hpp"
+#include "operator/kinds.hpp"
 #include "operator/lists.hpp"
-#include "operator/schedule_changes.hpp"
 #include "operator/stored.hpp"
 #include "store/circular/item_changes.hpp"
 #include "store/fleet/keys.hpp"
@@ -19,35 +17,6 @@
 namespace w8y::verbs {
 
 namespace {
-
-constexpr unsigned conflict = 409;
-
-/// Quarantines a job of a schedule, by setting its schedule to STOP.
-void stop_job(const QueryContext& query, const view::RunView& run) {
-  const std::string& list = run.list;
-  const Item& job = run.status.item.beginning;
-  if (run.status.item.is_truncated())
-    throw QueryError(conflict,
-                     "the job is too long for this command; set it to STOP first: "
-                     "w8yctl schedule -k " +
-                         escape_text(key_names(query, list).prefix) + " set");
-  ScheduleChanges(query.redis, schedule_keys(query, list)).set({{job, "STOP", store::StopJob{}}});
-}
-
-/// Quarantines a job of a feed: it is stalled when its run ends.
-void stall_job(redis::SyncClient& client, const view::RunView& run) {
-  const std::string& feed = run.list;
-  const Item& job = run.status.item.beginning;
-  if (run.status.item.is_truncated())
-    throw QueryError(conflict,
-                     "the ID of the job is too long for this command; cancel its run, and "
-                     "stall it with: w8yctl job stall " +
-                         escape_text(feed));
-  if (!JobFeed({client, false}, feed)
-           .stall_at_end(job, std::string(std::string_view(run.status.run))))
-    throw QueryError(conflict, "the job " + escape_text(job) + " of the feed " + escape_text(feed) +
-                                   " is not claimed by that run any more");
-}
 
 /// Notifies hosts that show the list (w8y-keys(7)). A host that claims nothing from it would not
 /// detect the change soon. Without the permission, hosts detect it a little later.
@@ -119,21 +88,6 @@ ChangedItem changed(const DisplayItem& item, store::RerunAs how) {
       break;
   }
   return {item, not_listed, false};
-}
-
-/// Throws if a list has another kind. The error names the subcommand that applies.
-void check_can_rerun(QueryContext& query, const std::string& list, const std::vector<Item>& items) {
-  const SourceKind kind = kind_with_items(query, list);
-  const std::string name = escape_text(list);
-  const std::string job = items.empty() ? "JOB" : item_text(DisplayItem(items.front()));
-  if (kind == SourceKind::schedule)
-    throw QueryError(conflict, name + " is a schedule; to run a job again: w8yctl schedule -k " +
-                                   escape_text(key_names(query, list).prefix) + " set " + job +
-                                   " NOW");
-  if (kind == SourceKind::job)
-    throw QueryError(conflict, name +
-                                   " is a feed of jobs; to run a job again: w8yctl job put --id " +
-                                   job + " --rerun " + name + " PAYLOAD");
 }
 
 ChangedItem changed(const DisplayItem& item, store::AddedAs how) {
@@ -286,7 +240,8 @@ ChangedItem move_first(QueryContext& query, const std::string& list, const Item&
 
 std::vector<ChangedItem> rerun_items(QueryContext& query, const std::string& list,
                                      const std::vector<Item>& items) {
-  check_can_rerun(query, list, items);
+  if (const auto refuse = verbs_of(kind_with_items(query, list)).refuse_rerun; refuse != nullptr)
+    refuse(query, list, items.empty() ? "JOB" : item_text(DisplayItem(items.front())));
   store::ItemChanges changes(query.redis, circular_keys(query, list));
   std::vector<ChangedItem> all;
   for (const Item& item : items) all.push_back(changed(DisplayItem(item), changes.rerun(item)));
@@ -310,28 +265,10 @@ std::vector<ChangedItem> release_all(QueryContext& query, const std::string& lis
   return recorded(query, list, "released", std::move(all));
 }
 
-void request_quarantine(QueryContext& query, const view::RunView& run, const ChangeNote& change) {
-  const store::QuarantineNote note{{}, change.by, change.reason, change.now};
-  const SourceKind kind = kind_with_items(query, run.list);
-  const auto record = [&] {
-    record_changes(query.redis, key_names(query, run.list).start(),
-                   {"quarantined", change.by, change.reason, {}}, {run.status.item});
-  };
-  if (kind == SourceKind::schedule || kind == SourceKind::job) {
-    if (kind == SourceKind::schedule) stop_job(query, run);
-    if (kind == SourceKind::job) stall_job(query.redis, run);
-    return record();
-  }
-  store::ItemChanges changes(query.redis, circular_keys(query, run.list));
-  const DisplayItem& item = run.status.item;
-  // w8yd reports only the start of a long item; the lock of the run identifies it.
-  const bool done = item.is_truncated() ? !changes.quarantine_long(run.status.run, note).empty()
-                                        : changes.quarantine({item.beginning}, note).front() !=
-                                              store::QuarantinedAs::not_listed;
-  if (!done)
-    throw QueryError(conflict, "item " + item_text(item) + " is not in the list " +
-                                   escape_text(run.list) + " any more, and cannot be quarantined");
-  record();
+void request_quarantine(QueryContext& query, const view::RunView& run, const ChangeNote& note) {
+  verbs_of(kind_with_items(query, run.list)).quarantine_run(query, run, note);
+  record_changes(query.redis, key_names(query, run.list).start(),
+                 {"quarantined", note.by, note.reason, {}}, {run.status.item});
 }
 
 }  // namespace w8y::verbs

@@ -187,9 +187,9 @@ std::optional<ItemView> read_feed_job(redis::SyncClient& client, const std::stri
   return job;
 }
 
-void read_payloads(redis::SyncClient& client, bool cluster, const std::string& feed,
-                   std::vector<ItemView>& jobs, bool whole) {
-  JobFeed access({client, cluster}, feed);
+void read_payloads(QueryContext& query, const std::string& feed, std::vector<ItemView>& jobs,
+                   bool whole) {
+  JobFeed access({query.redis, query.cluster()}, feed);
   std::vector<std::string> ids;
   for (const ItemView& job : jobs) ids.push_back(job.item);
   const std::vector<DisplayItem> starts = access.starts(ids);

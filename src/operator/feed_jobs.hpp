@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "operator/query_context.hpp"
 #include "redis/sync.hpp"
 #include "view/item_view.hpp"
 
@@ -27,7 +28,7 @@ std::optional<view::ItemView> read_feed_job(redis::SyncClient& client, const std
 
 /// Reads the payloads of these jobs: their first bytes, or all (`whole`). A payload of more than
 /// 100 MB is always shortened.
-void read_payloads(redis::SyncClient& client, bool cluster, const std::string& feed,
-                   std::vector<view::ItemView>& jobs, bool whole);
+void read_payloads(QueryContext& query, const std::string& feed, std::vector<view::ItemView>& jobs,
+                   bool whole);
 
 }  // namespace w8y::verbs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,7 @@ struct ItemFilter {
 };
 
 struct ItemsPage {
-  SourceKind kind = SourceKind::circular;
+  const KindTraits* kind = default_kind;
   std::int64_t length = 0;  ///< of the list
   std::vector<view::ItemView> items;
   std::string next;  ///< a cursor; empty: there are no more
@@ -39,15 +40,20 @@ ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFil
 
 /// Returns the items of a list of this kind in a state (empty: any state), at most `most` of them
 /// (0: all). Throws QueryError, 409, for a list of Gearman.
-view::ItemList all_items(QueryContext& query, const std::string& list, SourceKind kind,
+view::ItemList all_items(QueryContext& query, const std::string& list, const KindTraits& kind,
                          const std::string& state, std::size_t most);
 
+/// Reads the payloads of these items: their first bytes, or all (`whole`). Does nothing if items of
+/// this kind have no payload.
+void read_payloads(QueryContext& query, const std::string& list, const KindTraits& kind,
+                   std::vector<view::ItemView>& items, bool whole);
+
 struct ItemDetail {
-  SourceKind kind = SourceKind::circular;
+  const KindTraits* kind = default_kind;
   view::ItemView item;                ///< a job of a schedule: with its schedule and next times
   std::vector<view::RunRecord> runs;  ///< the newest runs
   std::vector<view::ItemChange> changes = {};  ///< the newest changes by operators
-  std::string key_prefix = {};                 ///< of a schedule
+  std::optional<std::string> key_prefix = {};  ///< of a kind that has one
 };
 
 /// Reads one item of the list named `list`. Throws QueryError.

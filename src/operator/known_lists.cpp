@@ -1,6 +1,6 @@
 #include "operator/known_lists.hpp"
 
-#include "core/circular_settings.hpp"
+#include "operator/kinds.hpp"
 
 namespace w8y::verbs {
 
@@ -9,9 +9,9 @@ namespace {
 void share_key_prefixes(std::map<std::string, KnownList>& lists) {
   std::map<std::string, std::vector<std::string>> names;
   for (const auto& [name, list] : lists)
-    if (list.kind == SourceKind::schedule) names[list.key_prefix.value_or(name)].push_back(name);
+    if (list.kind->has_key_prefix) names[list.key_prefix.value_or(name)].push_back(name);
   for (auto& [name, list] : lists) {
-    if (list.kind != SourceKind::schedule) continue;
+    if (!list.kind->has_key_prefix) continue;
     for (const std::string& other : names[list.key_prefix.value_or(name)]) {
       if (other == name) continue;
       const KnownList& of = lists.at(other);
@@ -39,32 +39,25 @@ std::optional<KnownList> KnownLists::find(const std::string& prefix) const {
   if (found == config.lists.end()) return std::nullopt;
   const ListConfig& rule = *found->second;
   KnownList list;
-  list.kind = rule.kind();
-  if (list.kind == SourceKind::circular) list.lock_key = rule.circular().lock_key;
-  if (list.kind == SourceKind::schedule) {
-    list.key_prefix = rule.bare_key_prefix();
-    list.shared = rule.schedule().shared;
-    list.queues = rule.schedule().queues;
-    list.catch_up = rule.schedule().catch_up;
-  }
-  if (list.kind == SourceKind::job) list.maintenance = store::thoonk::maintenance_terms(rule, {});
+  list.kind = &rule.traits();
+  if (const auto copy = verbs_of(*list.kind).copy_settings; copy != nullptr) copy(rule, list);
   return list;
 }
 
 std::vector<std::string> KnownLists::with_key_prefix(const std::string& key_prefix) const {
   std::vector<std::string> names;
-  each([&](const std::string& name, SourceKind kind) {
-    if (kind == SourceKind::schedule && find(name)->key_prefix == key_prefix) names.push_back(name);
+  each([&](const std::string& name, const KindTraits& kind) {
+    if (kind.has_key_prefix && find(name)->key_prefix == key_prefix) names.push_back(name);
   });
   return names;
 }
 
 void KnownLists::each(
-    const std::function<void(const std::string& prefix, SourceKind kind)>& take) const {
+    const std::function<void(const std::string& prefix, const KindTraits& kind)>& take) const {
   if (const auto* const lists = std::get_if<1>(&lists_)) {
-    for (const auto& [prefix, list] : *lists) take(prefix, list.kind);
+    for (const auto& [prefix, list] : *lists) take(prefix, *list.kind);
   } else {
-    for (const auto& [prefix, rule] : std::get<0>(lists_)->lists) take(prefix, rule->kind());
+    for (const auto& [prefix, rule] : std::get<0>(lists_)->lists) take(prefix, rule->traits());
   }
 }
 

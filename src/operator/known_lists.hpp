@@ -15,7 +15,7 @@
 namespace w8y::verbs {
 
 struct KnownList {
-  SourceKind kind = SourceKind::circular;
+  const KindTraits* kind = default_kind;
   std::string lock_key;                              ///< of a circular list
   std::optional<std::string> key_prefix;             ///< of a schedule
   SharedKeyPrefix shared = {};                       ///< of a schedule
@@ -39,7 +39,8 @@ class KnownLists {
     return !with_key_prefix(key_prefix).empty();
   }
   /// Passes all lists to `take`, by name.
-  void each(const std::function<void(const std::string& prefix, SourceKind kind)>& take) const;
+  void each(
+      const std::function<void(const std::string& prefix, const KindTraits& kind)>& take) const;
 
  private:
   std::variant<const Config*, std::map<std::string, KnownList>> lists_;

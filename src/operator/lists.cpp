@@ -10,43 +10,13 @@
 #include "operator/fleet.hpp"
 #include "operator/key_names.hpp"
 #include "operator/key_prefixes.hpp"
+#include "operator/kinds.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/rights.hpp"
-#include "store/schedule/keys.hpp"
-#include "store/thoonk/keys.hpp"
 
 namespace w8y::verbs {
 
 namespace {
-
-struct FoundKeys {
-  bool list = false;
-  bool past = false;  ///< run records, a pause or quarantines
-  bool schedule = false;
-  bool jobs = false;
-
-  [[nodiscard]] bool any() const { return list || past || schedule || jobs; }
-};
-
-/// Keys of the list that exist. Without permission to read a key, it counts as missing.
-FoundKeys keys_in_redis(const QueryContext& query, const std::string& prefix) {
-  if (query.cluster() && !redis::has_hash_tag(prefix)) return {};
-  const store::CircularKeys circular(prefix.empty() ? "" : prefix + ":");
-  const store::ScheduleKeys schedule(prefix);
-  const store::FeedKeys feed(prefix);
-  const auto told = query.redis.pipeline(
-      {{"EXISTS", circular.list},
-       {"EXISTS", circular.runs, circular.paused, circular.quarantined},
-       {"EXISTS", schedule.schedules, schedule.statuses, schedule.timeline, schedule.taken}});
-  // In a cluster they may be in another hash slot.
-  const auto jobs = query.redis.pipeline(
-      {{"HGET", feed.config, "type"}, {"EXISTS", feed.claimed, feed.published}});
-  const auto is_there = [](const redis::ReplyCopy& reply) {
-    return !reply.is_error() && reply.number > 0;
-  };
-  return {is_there(told[0]), is_there(told[1]), is_there(told[2]),
-          jobs[0].text == "job" || is_there(jobs[1])};
-}
 
 /// Hosts whose list reports are read for a suggestion, and their lists.
 constexpr std::size_t max_asked_hosts = 3;
@@ -83,7 +53,7 @@ bool is_in_fleet(const QueryContext& query, const std::string& prefix) {
 }
 
 bool has_keys(const QueryContext& query, const std::string& prefix) {
-  return keys_in_redis(query, prefix).any();
+  return kind_by_keys(query, prefix) != nullptr;
 }
 
 void refuse_gearman(const std::string& prefix) {
@@ -96,7 +66,7 @@ void refuse_gearman(const std::string& prefix) {
 std::string near_list(const QueryContext& query, const std::string& name) {
   std::set<std::string> lists;
   if (query.lists != nullptr)
-    query.lists->each([&](const std::string& prefix, SourceKind) { lists.insert(prefix); });
+    query.lists->each([&](const std::string& prefix, const KindTraits&) { lists.insert(prefix); });
   std::string hint = core::near_hint(name, {lists.begin(), lists.end()});
   if (!hint.empty()) return hint;
   // Only then, because the reports of a host may have megabytes.
@@ -117,7 +87,7 @@ void check_known(QueryContext& query, const std::string& prefix) {
   refuse_key_prefix(query, prefix);
   if (query.lists != nullptr && query.lists->contains(prefix)) return;
   check_hash_tag(query, prefix);
-  if (!keys_in_redis(query, prefix).any() && !is_in_fleet(query, prefix))
+  if (kind_by_keys(query, prefix) == nullptr && !is_in_fleet(query, prefix))
     refuse_unknown(query, prefix);
 }
 
@@ -139,44 +109,33 @@ std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::
     constexpr const char* remedy =
         "the lists are not known: name a list, or use --config or --socket";
     if (!name) throw QueryError(400, remedy);
-    if (core::is_pattern(*name) && !keys_in_redis(query, *name).any())
+    if (core::is_pattern(*name) && kind_by_keys(query, *name) == nullptr)
       throw QueryError(400, escape_text(*name) + " is a pattern, and " + remedy);
     return {*name};
   }
   if (name && query.lists->contains(*name)) return {*name};
   std::vector<std::string> fitting;
-  query.lists->each([&](const std::string& prefix, SourceKind) {
+  query.lists->each([&](const std::string& prefix, const KindTraits&) {
     if (!name || (core::is_pattern(*name) && core::fits(*name, prefix))) fitting.push_back(prefix);
   });
   if (!fitting.empty() || !name) return fitting;
   refuse_key_prefix(query, *name);
-  if (keys_in_redis(query, *name).any()) return {*name};
+  if (kind_by_keys(query, *name) != nullptr) return {*name};
   if (core::is_pattern(*name))
     throw QueryError(404, "no list in the config matches " + escape_text(*name));
   if (is_in_fleet(query, *name)) return {*name};
   refuse_unknown(query, *name);
 }
 
-std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix) {
-  if (query.lists != nullptr)
-    if (const auto list = query.lists->find(prefix)) return list->kind;
-  const FoundKeys found = keys_in_redis(query, prefix);
-  if (!found.list && found.schedule) return SourceKind::schedule;
-  if (!found.list && found.jobs) return SourceKind::job;
-  if (found.any()) return SourceKind::circular;
-  const bool other_prefix = !key_names(query, prefix).suffix.empty();
-  return other_prefix ? std::optional(SourceKind::schedule) : std::nullopt;
-}
-
-SourceKind kind_of(QueryContext& query, const std::string& prefix) {
+const KindTraits& kind_of(QueryContext& query, const std::string& prefix) {
   refuse_key_prefix(query, prefix);
-  if (const auto kind = find_kind(query, prefix)) return *kind;
+  if (const KindTraits* kind = find_kind(query, prefix)) return *kind;
   refuse_unknown(query, prefix);
 }
 
-SourceKind kind_with_items(QueryContext& query, const std::string& prefix) {
-  const SourceKind kind = kind_of(query, prefix);
-  if (kind == SourceKind::gearman) refuse_gearman(prefix);
+const KindTraits& kind_with_items(QueryContext& query, const std::string& prefix) {
+  const KindTraits& kind = kind_of(query, prefix);
+  if (!kind.in_redis) refuse_gearman(prefix);
   return kind;
 }
 
@@ -204,7 +163,7 @@ void check_feed_tag(const QueryContext& query, const std::string& feed) {
 
 bool is_feed_of_config(const QueryContext& query, const std::string& feed) {
   const auto list = query.lists == nullptr ? std::nullopt : query.lists->find(feed);
-  return list && list->kind == SourceKind::job;
+  return list && verbs_of(*list->kind).read_feed != nullptr;
 }
 
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix) {
@@ -221,19 +180,8 @@ std::string events_channel(const QueryContext& query, const std::string& prefix)
 }
 
 store::CircularKeys item_keys(QueryContext& query, const std::string& prefix) {
-  switch (find_kind(query, prefix).value_or(SourceKind::circular)) {
-    case SourceKind::schedule:
-      throw QueryError(409, escape_text(prefix) +
-                                " is a schedule; to set and show its jobs: w8yctl schedule -k " +
-                                escape_text(key_names(query, prefix).prefix));
-    case SourceKind::job:
-      throw QueryError(
-          409, escape_text(prefix) + " is a feed of jobs; to put and change them: w8yctl job");
-    case SourceKind::gearman:
-      refuse_gearman(prefix);
-    case SourceKind::circular:
-      break;
-  }
+  if (const auto refuse = verbs_of(kind_or_default(query, prefix)).refuse_items; refuse != nullptr)
+    refuse(query, prefix);
   return circular_keys(query, prefix);
 }
 

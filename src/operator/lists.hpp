@@ -26,13 +26,11 @@ void check_known(QueryContext& query, const std::string& prefix);
 /// Returns `; did you mean NAME?` with the nearest list of the config or the fleet; empty: no list
 /// has a similar name.
 std::string near_list(const QueryContext& query, const std::string& name);
-/// Returns the kind of a list by the config, otherwise by its keys; nullopt: the list is unknown.
-std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix);
 /// As find_kind(), but refuses an unknown list, and a name that is only the key prefix of lists,
 /// with 404.
-SourceKind kind_of(QueryContext& query, const std::string& prefix);
+const KindTraits& kind_of(QueryContext& query, const std::string& prefix);
 /// As kind_of(), but throws QueryError, 409, for a list of Gearman: its jobs are not in Redis.
-SourceKind kind_with_items(QueryContext& query, const std::string& prefix);
+const KindTraits& kind_with_items(QueryContext& query, const std::string& prefix);
 /// Throws the QueryError of kind_with_items().
 [[noreturn]] void refuse_gearman(const std::string& prefix);
 /// Returns the queues of a schedule; empty if they are not known.

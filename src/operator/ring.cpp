@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operator/circular_items.hpp"
+#include "operator/kinds.hpp"
 #include "operator/lists.hpp"
 #include "store/circular/keys.hpp"
 
@@ -42,7 +43,7 @@ WallTime redis_now(redis::SyncClient& client, const std::string& key) {
 store::CircularKeys ring_keys(const QueryContext& query, const std::string& prefix) {
   const auto list = query.lists->find(prefix);
   if (!list) throw QueryError(404, "there is no such list");
-  if (list->kind != SourceKind::circular)
+  if (verbs_of(*list->kind).refuse_items != nullptr)
     throw QueryError(409, "only circular lists have a ring; this list has jobs");
   return circular_keys(query, prefix);
 }

@@ -9,10 +9,12 @@
 #include "operator/cursor.hpp"
 #include "operator/key_names.hpp"
 #include "operator/key_pages.hpp"
+#include "operator/kinds.hpp"
 #include "operator/lists.hpp"
 #include "operator/stored.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/thoonk/keys.hpp"
+#include "view/kinds.hpp"
 
 namespace w8y::verbs {
 
@@ -27,30 +29,26 @@ constexpr std::size_t next_times = 5;
 constexpr std::int64_t quarter = 15 * 60;
 constexpr std::int64_t quarters = 96;
 
-/// Returns the known lists of one kind after the cursor: at most one more than the limit, to show
-/// whether there is another page.
-std::vector<std::string> lists_of_kind(const QueryContext& query, SourceKind kind,
-                                       const PageRequest& part) {
-  const auto fields = read_cursor(part.after, "name", 1);
-  std::vector<std::string> lists;
-  query.lists->each([&](const std::string& prefix, SourceKind of) {
-    if (of == kind && (fields.empty() || prefix > fields[0]) && lists.size() <= part.limit)
-      lists.push_back(prefix);
-  });
-  return lists;
-}
-
-/// Reads the view of each list, and sets the cursor of the next page.
+/// Reads the view of each known list whose kind has it: of those after the cursor, at most as many
+/// as the limit. Sets the cursor of the next page.
 template <class View>
-ListsPage<View> page_of(std::vector<std::string> lists, const PageRequest& part,
-                        View (*read)(QueryContext& query, const std::string& list),
-                        QueryContext& query) {
+ListsPage<View> page_of(QueryContext& query, const PageRequest& part,
+                        View (*KindVerbs::*reader)(QueryContext& query, const std::string& list)) {
+  const auto fields = read_cursor(part.after, "name", 1);
+  // One more than the limit shows that there is another page.
+  std::vector<std::pair<std::string, const KindVerbs*>> lists;
+  query.lists->each([&](const std::string& prefix, const KindTraits& kind) {
+    const KindVerbs& verbs = verbs_of(kind);
+    if (verbs.*reader != nullptr && (fields.empty() || prefix > fields[0]) &&
+        lists.size() <= part.limit)
+      lists.emplace_back(prefix, &verbs);
+  });
   ListsPage<View> page;
   if (lists.size() > part.limit) {
     lists.pop_back();
-    page.next = make_cursor({"name", lists.back()});
+    page.next = make_cursor({"name", lists.back().first});
   }
-  for (const std::string& list : lists) page.lists.push_back(read(query, list));
+  for (const auto& [list, verbs] : lists) page.lists.push_back((verbs->*reader)(query, list));
   return page;
 }
 
@@ -73,6 +71,8 @@ std::vector<std::int64_t> due_counts(QueryContext& query, const store::ScheduleK
   }
   return counts;
 }
+
+}  // namespace
 
 view::ScheduleView read_schedule(QueryContext& query, const std::string& list) {
   const store::ScheduleKeys keys = schedule_keys(query, list);
@@ -133,8 +133,6 @@ view::FeedView read_feed(QueryContext& query, const std::string& list) {
         query.redis.call({"ZSCORE", keys.published, told[6].elements[0].text}).text);
   return feed;
 }
-
-}  // namespace
 
 std::vector<WallTime> times_of(const schedule::Schedule& read,
                                std::optional<store::UnixSeconds> due, store::UnixSeconds now) {
@@ -209,23 +207,26 @@ void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list
 }
 
 ListsPage<view::ScheduleView> list_schedules(QueryContext& query, const PageRequest& part) {
-  return page_of(lists_of_kind(query, SourceKind::schedule, part), part, read_schedule, query);
+  return page_of(query, part, &KindVerbs::read_schedule);
 }
 
 ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& part) {
-  return page_of(lists_of_kind(query, SourceKind::job, part), part, read_feed, query);
+  return page_of(query, part, &KindVerbs::read_feed);
 }
 
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
                              const PageRequest& part) {
   // `list` may be a key prefix, which is of no kind and has jobs.
-  const std::optional<SourceKind> kind = find_kind(query, list);
-  if (kind.value_or(SourceKind::schedule) != SourceKind::schedule)
+  const KindTraits* kind = find_kind(query, list);
+  if (kind == nullptr) {
+    check_known(query, list);
+    kind = &kind_of(schedule_verbs);
+  } else if (verbs_of(*kind).read_schedule == nullptr) {
     throw QueryError(404, escape_text(list) + " is not a schedule");
-  if (!kind) check_known(query, list);
-  check_state(list, state, view::item_states(SourceKind::schedule));
+  }
+  check_state(list, state, view::view_of(*kind).states);
   ScheduleDetail found{read_schedule(query, list), {}};
-  found.jobs.kind = SourceKind::schedule;
+  found.jobs.kind = kind;
   walk_schedule(found.jobs, query, list, {state, {}}, part);
   read_schedules(query, list, found.jobs.items);
   return found;

@@ -34,6 +34,10 @@ struct ScheduleDetail {
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
                              const PageRequest& part);
 
+/// Returns the overview of a schedule.
+view::ScheduleView read_schedule(QueryContext& query, const std::string& list);
+/// Returns the overview of a feed of jobs.
+view::FeedView read_feed(QueryContext& query, const std::string& list);
 /// Adds the jobs that match the filter, each once: claimed jobs first, then queued jobs, jobs on
 /// the timeline, and the rest.
 void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list,

@@ -6,14 +6,12 @@
 #include "core/number.hpp"
 #include "core/status.hpp"
 #include "operator/circular_items.hpp"
-#include "operator/feed_jobs.hpp"
 #include "operator/history.hpp"
 #include "operator/item_changes.hpp"
+#include "operator/kinds.hpp"
 #include "operator/lists.hpp"
 #include "operator/runs.hpp"
-#include "operator/schedule_jobs.hpp"
 #include "operator/stored.hpp"
-#include "operator/why_jobs.hpp"
 #include "view/run_view.hpp"
 
 namespace w8y::verbs {
@@ -22,7 +20,7 @@ namespace {
 
 using redis::ReplyCopy;
 
-/// Items and jobs of a list that are read for its statistics.
+/// Items before an item that are examined for its position.
 constexpr std::size_t max_counted = 10'000;
 /// Run records that are searched for the last failure.
 constexpr std::size_t max_back = 2'000;
@@ -57,11 +55,11 @@ void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
   if (const auto time = read_ms(left.number)) list.pause->until = list.now + *time;
 }
 
-WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKind kind) {
+WhyList read_why_list(QueryContext& query, const WhyQuestion& question, const KindTraits& kind) {
   redis::SyncClient& client = query.redis;
   WhyList list;
   list.name = question.list;
-  list.kind = kind;
+  list.kind = &kind;
   list.time_text = question.time_text;
   list.fleet = query.fleet;
   list.fleet_error = question.fleet_error;
@@ -69,7 +67,7 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
   add_replies(list.hosts, question.replies);
   list.now = redis::server_time(client.call({"TIME"}));
   const KeyNames keys = key_names(query, question.list);
-  if (kind == SourceKind::schedule) list.key_prefix = keys.prefix;
+  if (kind.has_key_prefix) list.key_prefix = keys.prefix;
   const std::string paused = keys.own("paused"), slots = keys.own("slots"), runs = keys.own("runs"),
                     failed_runs = keys.own("failed-runs"), breaker = keys.own("breaker");
   const std::string now = std::to_string(list.now.count());
@@ -151,32 +149,11 @@ void read_position(QueryContext& query, const WhyQuestion& question, const WhyLi
     item.runs_per_second = runs_per_second(query.redis, key_names(query, question.list), list.now);
 }
 
-WhyItems count_items(QueryContext& query, const std::string& list) {
-  const view::ItemList found = read_items(query.redis, circular_keys(query, list), {}, max_counted);
-  WhyItems items;
-  items.length = found.length;
-  for (const auto& [state, count] : found.states) {
-    items.states[state] = count;
-    items.examined += count;
-  }
-  if (found.whole) items.length = items.examined;  // without copies
-  for (const view::ItemView& item : found.items) {
-    if (item.state != "delayed" || !item.left) continue;
-    items.first_free = std::min<Duration>(items.first_free.value_or(Duration::max()), *item.left);
-    items.last_free = std::max<Duration>(items.last_free.value_or(Duration{0}), *item.left);
-  }
-  return items;
-}
-
 /// Reads the item from a list of any kind. Its state is empty if the list does not have it.
-WhyItem read_why_item(QueryContext& query, const WhyQuestion& question, SourceKind kind) {
+WhyItem read_why_item(QueryContext& query, const WhyQuestion& question, const KindVerbs& verbs) {
   const Item& name = *question.item;
   std::optional<view::ItemView> found;
-  if (kind == SourceKind::circular)
-    found = read_item(query.redis, circular_keys(query, question.list), name, Copies::found);
-  if (kind == SourceKind::schedule)
-    found = read_scheduled_job(query.redis, schedule_of(query, question.list), name);
-  if (kind == SourceKind::job) found = read_feed_job(query.redis, question.list, name);
+  if (verbs.find_item != nullptr) found = verbs.find_item(query, question.list, name);
   WhyItem item(found ? std::move(*found) : view::item_named(name));
   item.listed = item.copies > 0;
   if (const auto list = query.lists == nullptr ? std::nullopt : query.lists->find(question.list))
@@ -206,24 +183,20 @@ void suggest_name(QueryContext& query, WhyList& list) {
 }  // namespace
 
 Why explain(QueryContext& query, const WhyQuestion& question) {
-  const SourceKind kind = find_kind(query, question.list).value_or(SourceKind::circular);
+  const KindTraits& kind = kind_or_default(query, question.list);
+  const KindVerbs& verbs = verbs_of(kind);
   WhyList list = read_why_list(query, question, kind);
-  if (kind == SourceKind::schedule)
-    read_halt(query.redis, schedule_keys(query, question.list), list);
+  if (verbs.add_facts != nullptr) verbs.add_facts(query, list);
   if (!question.item) {
     WhyItems items;
-    if (kind == SourceKind::circular) items = count_items(query, question.list);
-    if (kind == SourceKind::schedule)
-      items = count_jobs(query.redis, schedule_of(query, question.list),
-                         queues_of(query, question.list), list.now);
-    if (kind == SourceKind::job) items = count_feed_jobs(query.redis, question.list);
+    if (verbs.count_items != nullptr) items = verbs.count_items(query, list);
     list.has_keys = list.has_keys || items.length > 0;
     suggest_name(query, list);
     return why_list(list, items);
   }
-  WhyItem item = read_why_item(query, question, kind);
-  // The kind of a schedule or feed was found by its keys, so they exist.
-  list.has_keys = kind != SourceKind::circular || !item.state.empty() ||
+  WhyItem item = read_why_item(query, question, verbs);
+  // Another kind than the default was found by the keys, so they exist.
+  list.has_keys = &kind != default_kind || !item.state.empty() ||
                   query.redis.call({"EXISTS", circular_keys(query, question.list).list}).number > 0;
   suggest_name(query, list);
   add_run(item, question.replies);

@@ -1,20 +1,13 @@
 #include "view/item_view.hpp"
 
-#include <array>
 #include <utility>
 
+#include "view/kinds.hpp"
 #include "view/run_view.hpp"
 
 namespace w8y::view {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> circular_states{"free", "running", "delayed",
-                                                          "quarantined"};
-constexpr std::array<std::string_view, 8> schedule_states{
-    "running", "queued", "scheduled", "finished", "stopped", "bad", "died", "orphaned"};
-constexpr std::array<std::string_view, 6> feed_states{"running", "delayed", "claimed",
-                                                      "queued",  "stalled", "orphaned"};
 
 /// Maximum number of bytes of a name on the page.
 constexpr std::size_t max_ring_name = 120;
@@ -102,27 +95,7 @@ constexpr Field<I> item_fields[] = {
     {"next_ms", schedule_job, write_next, nullptr},
 };
 
-Surface surface_of(SourceKind kind) {
-  return kind == SourceKind::circular   ? circular_item
-         : kind == SourceKind::schedule ? schedule_job
-                                        : feed_job;
-}
-
 }  // namespace
-
-std::span<const std::string_view> item_states(SourceKind kind) {
-  switch (kind) {
-    case SourceKind::circular:
-      return circular_states;
-    case SourceKind::schedule:
-      return schedule_states;
-    case SourceKind::job:
-      return feed_states;
-    case SourceKind::gearman:
-      break;
-  }
-  return {};
-}
 
 ItemView item_named(Item name) {
   ItemView item;
@@ -131,15 +104,15 @@ ItemView item_named(Item name) {
   return item;
 }
 
-std::vector<std::string_view> item_names(SourceKind kind) {
-  return names_of(item_fields, surface_of(kind));
+std::vector<std::string_view> item_names(const KindTraits& kind) {
+  return names_of(item_fields, view_of(kind).surface);
 }
 
-void put_fields(core::JsonObject& json, const ItemView& item, SourceKind kind) {
-  put_fields(json, item_fields, item, surface_of(kind));
+void put_fields(core::JsonObject& json, const ItemView& item, const KindTraits& kind) {
+  put_fields(json, item_fields, item, view_of(kind).surface);
 }
 
-std::string to_json(const ItemView& item, SourceKind kind) {
+std::string to_json(const ItemView& item, const KindTraits& kind) {
   core::AsciiObject json(256);
   put_fields(json, item, kind);
   return json.finish();

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,14 +16,10 @@
 
 namespace w8y::view {
 
-/// Returns the states of items of a list of this kind. Empty for Gearman, whose jobs gearmand
-/// holds.
-[[nodiscard]] std::span<const std::string_view> item_states(SourceKind kind);
-
 struct ItemView {
   Item item;               ///< may be only the first bytes of a long item
   std::size_t length = 0;  ///< bytes of the complete item
-  /// One of item_states(); empty: there is no such item.
+  /// One of KindView::states; empty: there is no such item.
   std::string_view state;
   /// Start of running, quarantined or claimed; or time of the status.
   std::optional<WallTime> since;
@@ -76,11 +71,11 @@ struct ItemList {
 };
 
 /// Returns an object of GET /api/v1/lists/LIST/items.
-std::string to_json(const ItemView& item, SourceKind kind);
+std::string to_json(const ItemView& item, const KindTraits& kind);
 /// Returns the names of the members of that object.
-std::vector<std::string_view> item_names(SourceKind kind);
+std::vector<std::string_view> item_names(const KindTraits& kind);
 /// Adds the fields of that object.
-void put_fields(core::JsonObject& json, const ItemView& item, SourceKind kind);
+void put_fields(core::JsonObject& json, const ItemView& item, const KindTraits& kind);
 /// Returns the item with its index in the ring, as pages show it. Its name has at most 120 bytes.
 std::string ring_json(const ItemView& item, std::size_t index);
 /// Returns only the name: {"item":…}.

@@ -54,7 +54,7 @@ std::string why_json(const Why& why, const std::string& list, const std::optiona
 struct WhyList {
   std::string name;
   std::optional<std::string> key_prefix = {};  ///< of a schedule; nullopt = its name
-  SourceKind kind = SourceKind::circular;
+  const KindTraits* kind = default_kind;
   WallTime now{0};
   /// Format of times; by default "2026-01-31T12:34:56Z".
   std::string (*time_text)(WallTime time) = nullptr;
@@ -100,7 +100,7 @@ struct WhyItem : view::ItemView {
 struct WhyItems {
   std::size_t length = 0;    ///< of all items
   std::size_t examined = 0;  ///< number of items that the following statistics cover
-  std::map<std::string, std::size_t> states;  ///< by state, as in view::item_states()
+  std::map<std::string, std::size_t> states;  ///< by state, as in view::KindView::states
   // Delayed items only.
   std::optional<Duration> first_free;
   std::optional<Duration> last_free;

@@ -4,6 +4,7 @@
 
 #include "core/escape.hpp"
 #include "core/units.hpp"
+#include "view/kinds.hpp"
 #include "view/why.hpp"
 #include "view/why_phrases.hpp"
 
@@ -11,30 +12,13 @@ namespace w8y {
 
 using core::count_of;
 using core::sentence;
+using view::view_of;
 
 namespace {
 
 std::size_t in_state(const WhyItems& items, const char* state) {
   const auto found = items.states.find(state);
   return found == items.states.end() ? 0 : found->second;
-}
-
-/// Returns the number of items that can be claimed.
-std::size_t takeable(SourceKind kind, const WhyItems& items) {
-  switch (kind) {
-    case SourceKind::circular:
-      return in_state(items, "free");
-    case SourceKind::schedule:
-    case SourceKind::job:
-      return in_state(items, "queued");
-    case SourceKind::gearman:
-      break;
-  }
-  return 0;
-}
-
-const char* thing_of(SourceKind kind) {
-  return kind == SourceKind::circular ? "item" : "job";
 }
 
 /// Returns text such as "3 free, 8 running".
@@ -46,7 +30,7 @@ std::string states_text(const WhyItems& items) {
 }
 
 WhySentence items_sentence(const WhyList& list, const WhyItems& items) {
-  std::string text = count_of(items.length, thing_of(list.kind)) + ": ";
+  std::string text = count_of(items.length, view_of(list).item) + ": ";
   if (items.examined < items.length)
     text = "The first " + std::to_string(items.examined) + " of " + text;
   WhySentence told = sentence("items", text + states_text(items) + ".");
@@ -70,9 +54,10 @@ std::vector<WhySentence> nothing_to_take(const WhyList& list, const WhyItems& it
   std::vector<WhySentence> all;
   const std::size_t running = in_state(items, "running") + in_state(items, "claimed");
   const std::size_t resting = in_state(items, "delayed");
-  const std::string thing = thing_of(list.kind);
+  const view::KindView& kind = view_of(list);
   const bool one = items.length == 1;
-  const std::string all_of = one ? "only " + thing : count_of(items.length, thing.c_str());
+  const std::string all_of =
+      one ? std::string("only ") + kind.item : count_of(items.length, kind.item);
   if (running == items.examined) {
     all.push_back(
         sentence("all_run", "Nothing blocks it: " + std::string(one ? "its " : "all of its ") +
@@ -81,7 +66,7 @@ std::vector<WhySentence> nothing_to_take(const WhyList& list, const WhyItems& it
     all.push_back(sentence("all_delayed", (one ? "Its " : "All of its ") + all_of +
                                               (one ? " is delayed. " : " are delayed. ") +
                                               rests_until(items)));
-  } else if (list.kind == SourceKind::schedule) {
+  } else if (list.kind->is_due_by_time) {
     const bool late = items.late > 0;
     std::string text = late ? "No job is queued, though " + count_of(items.late, "job") +
                                   (items.late == 1 ? " is" : " are") + " due: no host has put " +
@@ -92,8 +77,7 @@ std::vector<WhySentence> nothing_to_take(const WhyList& list, const WhyItems& it
     all.push_back(sentence(late ? "late" : "none_due", text + "."));
   } else {
     all.push_back(
-        sentence("none_free", std::string("No ") + thing_of(list.kind) +
-                                  (list.kind == SourceKind::job ? " is queued." : " is free.")));
+        sentence("none_free", std::string("No ") + kind.item + " is " + kind.claimable + "."));
     if (resting > 0) all.push_back(sentence("delayed", rests_until(items)));
   }
   if (items.first_free)
@@ -157,19 +141,20 @@ Why why_list(const WhyList& list, const WhyItems& items) {
                                              (list.near.empty() ? "." : list.near))};
     return why;
   }
-  if (list.kind == SourceKind::gearman) return why_gearman(list);
+  if (!list.kind->in_redis) return why_gearman(list);
   const bool busy = in_state(items, "running") + in_state(items, "claimed") > 0;
   std::vector<WhySentence> held = core::hindrances(list);
   std::vector<WhySentence> unserved;
   if (items.length == 0) {
     why.state = "idle";
-    why.sentences.push_back(sentence("empty", "The list " + core::list_text(list) +
-                                                  " is empty: it has no " + thing_of(list.kind) +
-                                                  "s."));
+    why.sentences.push_back(sentence(
+        "empty",
+        "The list " + core::list_text(list) + " is empty: it has no " + view_of(list).item + "s."));
     add(why.sentences, std::move(held));
     return why;
   }
-  std::size_t free = takeable(list.kind, items);
+  const std::size_t claimable = in_state(items, view_of(list).claimable);
+  std::size_t free = claimable;
   if (held.empty())
     for (const auto& [code, queued] : items.queues) {
       // Reported already, or the same reason for all queues.
@@ -178,15 +163,14 @@ Why why_list(const WhyList& list, const WhyItems& items) {
       free -= std::min(free, queued);
       unserved.push_back(std::move(why_not.front()));
     }
-  const bool nothing = takeable(list.kind, items) == 0;
   why.state = busy ? "running" : held.empty() ? "idle" : "held";
   const bool hindered = !held.empty();
   add(why.sentences, std::move(held));
-  if (nothing) {
+  if (claimable == 0) {
     add(why.sentences, nothing_to_take(list, items));
   } else if (!hindered && free > 0) {
     why.sentences.push_back(sentence(
-        "ready", "Nothing blocks it: slots are free, and " + count_of(free, thing_of(list.kind)) +
+        "ready", "Nothing blocks it: slots are free, and " + count_of(free, view_of(list).item) +
                      (free == 1 ? " is claimed soon." : " are claimed soon.")));
     add(why.sentences, core::turn_comes(list));
   }

@@ -7,12 +7,14 @@
 
 #include "core/escape.hpp"
 #include "core/units.hpp"
+#include "view/kinds.hpp"
 #include "view/why.hpp"
 #include "view/why_phrases.hpp"
 
 namespace w8y {
 
 using core::sentence;
+using view::view_of;
 
 namespace {
 
@@ -27,8 +29,8 @@ std::string item_text(const WhyItem& item) {
 
 /// Returns text such as "the item x of work".
 std::string named(const WhyList& list, const WhyItem& item, bool capital = true) {
-  std::string text = list.kind == SourceKind::circular ? "he item " : "he job ";
-  return (capital ? "T" : "t") + text + item_text(item) + " of " + core::list_text(list);
+  return (capital ? "The " : "the ") + std::string(view_of(list).item) + " " + item_text(item) +
+         " of " + core::list_text(list);
 }
 
 std::string percent_text(const Progress& progress) {
@@ -48,10 +50,10 @@ void put_run(WhySentence& told, const WhyItem& item) {
 /// Explains a lock of another program, whose value w8y does not interpret.
 WhySentence other_holder(const WhyList& list, const WhyItem& item) {
   std::string text = named(list, item);
-  const bool circular = list.kind == SourceKind::circular;
-  if (circular && item.lock.empty()) {
+  const bool locks = list.kind->locks_items;
+  if (locks && item.lock.empty()) {
     text += " is locked by another program, with an empty value";
-  } else if (circular) {
+  } else if (locks) {
     text += " is locked by another program: " + escape_text(item.lock, max_of_item);
   } else {
     text += " is claimed by another program";
@@ -60,8 +62,7 @@ WhySentence other_holder(const WhyList& list, const WhyItem& item) {
   }
   text += item.left
               ? "; the lock expires in " + rough_duration(*item.left) + " unless it is renewed."
-          : list.kind == SourceKind::job ? "; it has no lease that could expire."
-                                         : "; the lock does not expire.";
+              : view_of(list).no_expiry;
   WhySentence told = sentence("other_program", std::move(text));
   put_run(told, item);
   if (!item.lock.empty()) told.texts["lock"] = item.lock;
@@ -79,13 +80,12 @@ std::vector<WhySentence> running(const WhyList& list, const WhyItem& item) {
   if (item.progress) all.front().texts["progress"] = percent_text(*item.progress);
   if (item.stopping)
     all.push_back(sentence("stopping", "An operator cancelled its run, which is stopping."));
-  if (item.left && list.kind != SourceKind::circular)
+  if (item.left && !list.kind->locks_items)
     all.push_back(sentence(
         "lease", "Its lease has " + rough_duration(*item.left) + " left; its host renews it."));
   if (item.quarantined_at_end)
-    all.push_back(sentence("quarantined_at_end", list.kind == SourceKind::job
-                                                     ? "It is stalled when this run ends."
-                                                     : "It is quarantined when this run ends."));
+    all.push_back(sentence("quarantined_at_end",
+                           std::string("It is ") + view_of(list).kept + " when this run ends."));
   if (!item.listed)
     all.push_back(sentence("not_listed", "It is no longer in the list and does not run again."));
   return all;
@@ -135,7 +135,8 @@ std::vector<WhySentence> delayed(const WhyList& list, const WhyItem& item) {
   if (!left && item.until) left = *item.until - list.now;
   if (left) text += " for " + rough_duration(*left) + " more";
   if (item.failures > 0) {
-    text += " after " + in_a_row(item.failures) + (list.kind == SourceKind::job ? "" : " in a row");
+    text += " after " + in_a_row(item.failures) +
+            (view_of(list).counts_consecutively ? " in a row" : "");
     if (item.last_failure && !item.last_failure->reason.empty())
       text += ", the last: " + escape_text(item.last_failure->reason);
   } else if (item.why == "cooldown") {
@@ -145,9 +146,6 @@ std::vector<WhySentence> delayed(const WhyList& list, const WhyItem& item) {
       sentence(item.failures == 0 && item.why == "cooldown" ? "cooldown" : "delayed", text + ".")};
   all.front().numbers["failures"] = item.failures;
   put_run(all.front(), item);
-  if (list.kind == SourceKind::circular)
-    all.push_back(sentence("remedy", "To end its delay: w8yctl release " + core::list_text(list) +
-                                         " " + item_text(item)));
   return all;
 }
 
@@ -172,24 +170,14 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
     return {sentence("no_list", "There is no list " + core::list_text(list) +
                                     ": Redis has none of its keys" +
                                     (list.near.empty() ? "." : list.near))};
-  if (list.kind == SourceKind::gearman)
+  if (!list.kind->in_redis)
     return {sentence("not_known", "Only gearmand has the queued jobs of " + core::list_text(list) +
                                       "; to see active runs: w8yctl runs " +
                                       core::list_text(list))};
-  switch (list.kind) {
-    case SourceKind::circular:
-      return {sentence("not_listed", "The list " + core::list_text(list) + " has no item " +
-                                         item_text(item) + ".")};
-    case SourceKind::schedule:
-      return {sentence("not_listed", "The schedule " + core::list_text(list) + " has no job " +
-                                         item_text(item) + ".")};
-    case SourceKind::job:
-    case SourceKind::gearman:
-      break;
-  }
-  return {sentence("not_listed", "The feed " + core::list_text(list) + " has no job " +
-                                     item_text(item) +
-                                     ": it is finished, was retracted, or never existed.")};
+  const view::KindView& kind = view_of(list);
+  return {sentence("not_listed", std::string("The ") + kind.list + " " + core::list_text(list) +
+                                     " has no " + kind.item + " " + item_text(item) +
+                                     kind.unknown_reason)};
 }
 
 // ---- schedules
@@ -301,7 +289,7 @@ WhySentence ready(const WhyList& list, const WhyItem& item) {
 WhySentence queued(const WhyList& list, const WhyItem& item, bool flows) {
   const std::size_t others = item.queue_position > 0 ? item.queue_position - 1 : 0;
   std::string text = named(list, item);
-  if (list.kind == SourceKind::schedule) {
+  if (view_of(list).has_queues) {
     text += others == 0 ? " is the next in the queue " + escape_text(item.queue)
                         : " is queued behind " + core::count_of(others, "other") +
                               " in the queue " + escape_text(item.queue);
@@ -351,7 +339,7 @@ std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
   std::vector<WhySentence> all = core::hindrances(list, item.queue);
   const bool free = all.empty();
   const bool flows = std::all_of(all.begin(), all.end(), is_limit);
-  const bool in_queue = list.kind != SourceKind::circular;
+  const bool in_queue = view_of(list).waits_in_queue;
   if (in_queue || (!free && item.ahead && (flows || *item.ahead > 0))) {
     // In a busy list, the position is the first sentence, and the limit its cause.
     all.insert(flows ? all.begin() : all.end(),
@@ -359,7 +347,7 @@ std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
   } else if (free) {
     all.push_back(ready(list, item));
   }
-  if (item.failures > 0 && list.kind == SourceKind::circular) add_failure(list, item, all);
+  if (item.failures > 0 && !in_queue) add_failure(list, item, all);
   if (free) {
     auto soon = core::turn_comes(list);
     for (WhySentence& each : soon) all.push_back(std::move(each));
@@ -367,21 +355,32 @@ std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
   return all;
 }
 
-std::vector<WhySentence> circular(const WhyList& list, const WhyItem& item) {
-  if (item.state == "running") return running(list, item);
-  if (item.state == "delayed") return delayed(list, item);
-  if (item.state == "quarantined") return quarantined(list, item);
-  return takeable(list, item);
+/// Returns whether the state ends, so that reasons of the list follow for the time after it.
+bool is_passing(const WhyList& list, const WhyItem& item) {
+  if (item.state == "scheduled") return !is_late(list, item);
+  return item.state == "delayed" || item.state == "quarantined";
 }
 
-std::vector<WhySentence> schedule(const WhyList& list, const WhyItem& item) {
+}  // namespace
+
+std::vector<WhySentence> core::why_circular_item(const WhyList& list, const WhyItem& item) {
+  if (item.state == "running") return running(list, item);
+  if (item.state == "quarantined") return quarantined(list, item);
+  if (item.state != "delayed") return takeable(list, item);
+  std::vector<WhySentence> all = delayed(list, item);
+  all.push_back(sentence("remedy", "To end its delay: w8yctl release " + core::list_text(list) +
+                                       " " + item_text(item)));
+  return all;
+}
+
+std::vector<WhySentence> core::why_schedule_job(const WhyList& list, const WhyItem& item) {
   if (item.state == "running") return running(list, item);
   if (item.state == "queued") return takeable(list, item);
   if (item.state == "scheduled") return waiting(list, item);
   return ended_job(list, item);
 }
 
-std::vector<WhySentence> job(const WhyList& list, const WhyItem& item) {
+std::vector<WhySentence> core::why_feed_job(const WhyList& list, const WhyItem& item) {
   std::vector<WhySentence> all;
   if (item.state == "running" || item.state == "claimed") {
     all = running(list, item);
@@ -402,30 +401,11 @@ std::vector<WhySentence> job(const WhyList& list, const WhyItem& item) {
   return all;
 }
 
-/// Returns whether the state ends, so that reasons of the list follow for the time after it.
-bool is_passing(const WhyList& list, const WhyItem& item) {
-  if (item.state == "scheduled") return !is_late(list, item);
-  return item.state == "delayed" || item.state == "quarantined";
-}
-
-}  // namespace
-
 Why why_item(const WhyList& list, const WhyItem& item) {
   if (item.state.empty()) return {"unknown", unknown(list, item)};
   Why why{std::string(item.state), {}};
-  switch (list.kind) {
-    case SourceKind::circular:
-      why.sentences = circular(list, item);
-      break;
-    case SourceKind::schedule:
-      why.sentences = schedule(list, item);
-      break;
-    case SourceKind::job:
-      why.sentences = job(list, item);
-      break;
-    case SourceKind::gearman:
-      break;
-  }
+  if (const auto explain = view_of(list).why; explain != nullptr)
+    why.sentences = explain(list, item);
   for (WhySentence& each : core::last_change(list, item)) why.sentences.push_back(std::move(each));
   if (!is_passing(list, item)) return why;
   auto later = core::hindrances(list, item.queue);

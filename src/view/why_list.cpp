@@ -141,10 +141,9 @@ WhySentence group_sentence(const WhyList& list, const Group& group) {
       break;
     case Role::unavailable:
       told =
-          sentence("unavailable", who +
-                                      (list.kind == SourceKind::gearman ? " cannot reach gearmand"
-                                                                        : " cannot reach Redis") +
-                                      because(group.why));
+          sentence("unavailable",
+                   who + (list.kind->in_redis ? " cannot reach Redis" : " cannot reach gearmand") +
+                       because(group.why));
       break;
     case Role::silent:
       told = sentence("unresponsive", who + " is unresponsive " +

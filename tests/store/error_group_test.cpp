@@ -74,8 +74,8 @@ TEST_CASE("the error of a change that does not apply to a list names another com
   f.fail("mails", 1);
   std::map<std::string, verbs::KnownList> lists;
   lists["films"] = {};
-  lists["mails"].kind = SourceKind::job;
-  lists["pages"].kind = SourceKind::schedule;
+  lists["mails"].kind = &traits_of(SourceKind::job);
+  lists["pages"].kind = &traits_of(SourceKind::schedule);
   lists["pages"].key_prefix = "bike";
   f.lists.emplace(lists);
   f.server.command({"RENAME", "films:failed-runs", "bike:failed-runs:pages"});
@@ -99,7 +99,7 @@ TEST_CASE("a retry in a cluster refuses a feed without a hash tag") {
   Fixture f;
   f.fail("mails", 1);
   std::map<std::string, verbs::KnownList> lists;
-  lists["mails"].kind = SourceKind::job;
+  lists["mails"].kind = &traits_of(SourceKind::job);
   f.lists.emplace(lists);
   f.reach.url.kind = redis::Url::Kind::cluster;
   CHECK(f.error_of("mails", GroupChange::retry).starts_with("400 the feed mails has no hash tag"));

@@ -6,7 +6,6 @@
 #include "loop/loop.hpp"
 #include "operator/changes.hpp"
 #include "operator/job_feeds.hpp"
-#include "operator/run_job.hpp"
 #include "operator/schedule_changes.hpp"
 #include "redis/url.hpp"
 #include "support/redis_server.hpp"

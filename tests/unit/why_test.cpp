@@ -28,7 +28,7 @@ FleetHost refusing(const std::string& name, const std::string& why) {
 WhyList list(std::vector<FleetHost> hosts, SourceKind kind = SourceKind::circular) {
   WhyList list;
   list.name = "work";
-  list.kind = kind;
+  list.kind = &traits_of(kind);
   list.now = now;
   list.fleet = "w8y-fleet";
   list.hosts = std::move(hosts);
