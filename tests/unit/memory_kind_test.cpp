@@ -117,11 +117,11 @@ class MemoryQueue : public store::WorkQueue {
   [[nodiscard]] std::size_t unsettled() const override { return pending_.size(); }
 
  private:
-  /// Writes all ends of claims, and retries while the store is unavailable.
+  /// Writes all settlements and hand-backs, and retries while the store is unavailable.
   void write() {
     write_.set(world_.clock.now() + 1ms, [this] {
       if (!store_->reachable) return write();
-      for (const auto& end : std::exchange(pending_, {})) end();
+      for (const auto& change : std::exchange(pending_, {})) change();
       handler_.on_all_settled();
     });
   }
