@@ -37,12 +37,11 @@ std::string ProcessExecutor::tail(const RunId& run) const {
   return found == nullptr ? std::string() : found->tail();
 }
 
-void ProcessExecutor::on_run_ended(Run& run, RunEnd&& end) {
+void ProcessExecutor::on_run_ended(Run& run) {
   auto& [runs, dead, accounts, sweep] = *working_;
   auto entry = runs.extract(run.id());
   dead.push_back(std::move(entry.mapped()));
   if (!sweep.pending()) sweep.set(loop_.now(), [this] { working_->dead.clear(); });
-  handler_.on_ended(run.id(), std::move(end));
 }
 
 }  // namespace w8y::executor

@@ -34,7 +34,7 @@ class ProcessExecutor : public Executor, private RunOwner {
 
  private:
   // RunOwner
-  void on_run_ended(Run& run, RunEnd&& end) override;
+  void on_run_ended(Run& run) override;
 
   loop::Loop& loop_;
   RunHandler& handler_;

@@ -175,7 +175,8 @@ void Run::on_ended(ProcessEnd end) {
   end_.process = std::move(end);
   if (child_) end_.used = child_->used();
   end_.stderr_tail = tail_.drain();
-  owner_.on_run_ended(*this, std::move(end_));
+  owner_.on_run_ended(*this);
+  handler_.on_ended(id_, std::move(end_));
 }
 
 }  // namespace w8y::executor

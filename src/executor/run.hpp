@@ -22,8 +22,8 @@ class Run;
 class RunOwner {
  public:
   virtual ~RunOwner() = default;
-  /// Called once, last. The run is destroyed later, by the owner's sweep.
-  virtual void on_run_ended(Run& run, RunEnd&& end) = 0;
+  /// Called once, before the run reports its end. The run is destroyed later, by the owner's sweep.
+  virtual void on_run_ended(Run& run) = 0;
 };
 
 /// Parameters of a run, in addition to its claim.
