@@ -19,11 +19,12 @@ std::string client_name(std::string name) {
 }  // namespace
 
 Connection::Connection(loop::Loop& loop, const ClientOptions& options, const Secret& password,
-                       Wanted wanted, Handler& handler)
+                       Wanted wanted, Handler& handler, ReplyHandler& replies)
     : loop_(loop),
       options_(options),
       where_(options.url.to_string()),
       handler_(handler),
+      replies_(replies),
       reader_(options.max_reply),
       deadline_(loop.now() + options.connect_timeout),
       timer_(loop.timers()),
@@ -124,7 +125,7 @@ void Connection::handle(const Reply& reply) {
   } else if (unwanted_ > 0) {
     --unwanted_;
   } else {
-    handler_.on_reply(reply);
+    replies_.on_reply(reply);
   }
 }
 

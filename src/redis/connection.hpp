@@ -40,11 +40,18 @@ class Connection final : private Transport::Handler {
     std::uint64_t sent = 0;  ///< Connection::sent() at the end
   };
 
+  class ReplyHandler {
+   public:
+    /// Called for each reply after those to the handshake, in order.
+    virtual void on_reply(const Reply& reply) = 0;
+
+   protected:
+    ~ReplyHandler() = default;
+  };
+
   class Handler {
    public:
     virtual void on_ready() = 0;
-    /// Called for each reply after those to the handshake, in order.
-    virtual void on_reply(const Reply& reply) = 0;
     /// Called when the connection has ended; no call follows. Never called from inside a function
     /// of the connection, except drop().
     virtual void on_end(const End& end) = 0;
@@ -62,7 +69,7 @@ class Connection final : private Transport::Handler {
   /// that of options.url.user, or of the default user. `wanted` = primary sends ROLE and rejects a
   /// replica.
   Connection(loop::Loop& loop, const ClientOptions& options, const Secret& password, Wanted wanted,
-             Handler& handler);
+             Handler& handler, ReplyHandler& replies);
   /// Connects to the URL of one server. Called once.
   void connect(const Url& place);
   ~Connection();
@@ -102,6 +109,7 @@ class Connection final : private Transport::Handler {
   const ClientOptions options_;
   std::string where_;
   Handler& handler_;
+  ReplyHandler& replies_;
   State state_ = State::connecting;
   std::unique_ptr<Transport> transport_;
   Reader reader_;

@@ -51,7 +51,8 @@ void DiscoveryQuery::query_next() {
     return;
   }
   connection_ = std::make_unique<Connection>(loop_, options, password, Connection::Wanted::any,
-                                             static_cast<Connection::Handler&>(*this));
+                                             static_cast<Connection::Handler&>(*this),
+                                             static_cast<Connection::ReplyHandler&>(*this));
   connection_->connect(options.url);
   for (const auto& question : questions_)
     append_command(connection_->output(), Command(question.begin(), question.end()));

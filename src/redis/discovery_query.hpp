@@ -15,7 +15,7 @@ namespace w8y::redis {
 /// Queries one server after the other, each over its own connection and for its share of
 /// connect_timeout. It makes no callback from inside its own functions. A callback may start the
 /// next query and must not destroy the object.
-class DiscoveryQuery final : private Connection::Handler {
+class DiscoveryQuery final : private Connection::Handler, private Connection::ReplyHandler {
  public:
   using Questions = std::vector<std::vector<std::string>>;
   /// Checks the replies of a server, error replies included. Returns the problem; empty if the

@@ -55,7 +55,7 @@ void ReconnectingConnection::attempt() {
     return;
   }
   connection_ = std::make_unique<Connection>(loop_, options_, password, wanted_,
-                                             static_cast<Connection::Handler&>(*this));
+                                             static_cast<Connection::Handler&>(*this), handler_);
   if (!discovery_) return connection_->connect(options_.url);
   discovery_->find(
       [this](const Url* place, const std::string& problem) { on_found(place, problem); });
@@ -88,10 +88,6 @@ void ReconnectingConnection::on_ready() {
   error_.clear();
   if (discovery_) discovery_->watch([this](const HostPort& place) { on_moved(place); });
   handler_.on_link_up();
-}
-
-void ReconnectingConnection::on_reply(const Reply& reply) {
-  handler_.on_link_reply(reply);
 }
 
 void ReconnectingConnection::on_end(const Connection::End& end) {

@@ -25,10 +25,10 @@ class ReconnectingConnection final : private Connection::Handler {
     waiting,  ///< for the next attempt
   };
 
-  class Handler {
+  /// Receives the replies of each connection as well.
+  class Handler : public Connection::ReplyHandler {
    public:
     virtual void on_link_up() = 0;
-    virtual void on_link_reply(const Reply& reply) = 0;
     /// Called when an attempt has failed or the connection has ended. The state is waiting.
     virtual void on_link_down(const Connection::End& end) = 0;
 
@@ -62,7 +62,6 @@ class ReconnectingConnection final : private Connection::Handler {
  private:
   void attempt();
   void on_ready() override;
-  void on_reply(const Reply& reply) override;
   void on_end(const Connection::End& end) override;
   void wait(bool refused);
   void on_found(const Url* place, const std::string& problem);

@@ -139,7 +139,7 @@ void ServerClient::on_link_up() {
   listeners_.for_each([](Client::Listener& listener) { Impl::notify_up(listener); });
 }
 
-void ServerClient::on_link_reply(const Reply& reply) {
+void ServerClient::on_reply(const Reply& reply) {
   if (distrusted_) return;
   if (calls_.empty()) {
     link_.drop("unexpected reply: " + std::string(reply.text().substr(0, 200)));

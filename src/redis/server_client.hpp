@@ -51,7 +51,7 @@ class ServerClient final : public Client::Impl, private ReconnectingConnection::
   void eval(const Script& script, const std::string& rest, std::size_t words, std::int64_t name,
             Callback callback);
   void on_link_up() override;
-  void on_link_reply(const Reply& reply) override;
+  void on_reply(const Reply& reply) override;
   void on_link_down(const Connection::End& end) override;
   void leave(const Reply& error);
   void distrust();

@@ -73,7 +73,7 @@ class Subscriber::Impl final : private ReconnectingConnection::Handler {
   void send(Sent::What what, std::vector<std::string> names);
   void send_ping(Sent::What what);
   void on_link_up() override;
-  void on_link_reply(const Reply& reply) override;
+  void on_reply(const Reply& reply) override;
   void on_link_down(const Connection::End& end) override;
   void on_message(std::string_view channel, std::string_view payload);
   void on_answer(const Reply& reply);
@@ -148,7 +148,7 @@ void Subscriber::Impl::on_link_up() {
   send_ping(Sent::What::first_ping);  // its reply comes after all confirmations
 }
 
-void Subscriber::Impl::on_link_reply(const Reply& reply) {
+void Subscriber::Impl::on_reply(const Reply& reply) {
   received_ = true;
   late_ = false;
   const std::string_view what = reply[0].text();
