@@ -27,7 +27,8 @@ void ClaimingSource::claim(std::size_t wanted) {
   if (admitted_) send_claim(wanted_);
 }
 
-void ClaimingSource::claimed(ClaimReply&& reply) {
+void ClaimingSource::on_claimed(ClaimReply&& reply) {
+  prepare(reply);
   in_flight_ = false;
   last_ = reply.end;
   wait_queue_ = reply.wait_queue;
@@ -177,7 +178,7 @@ void ClaimingSource::end_wake() {
 }
 
 /// Called for all lists at once when Redis or a channel is available again.
-void ClaimingSource::back() {
+void ClaimingSource::on_back() {
   wait_queue_ = WaitQueue::none;
   if (in_flight_) {
     outdate_claim();
@@ -188,7 +189,7 @@ void ClaimingSource::back() {
 
 void ClaimingSource::back_due() {
   if (std::exchange(claim_waits_, false)) {
-    if (!still_wanted_) return claimed({});
+    if (!still_wanted_) return on_claimed({});
     admitted_ = true;
     return send_claim(wanted_);
   }

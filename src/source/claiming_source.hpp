@@ -16,10 +16,12 @@
 
 namespace w8y::source {
 
-/// Source of a kind of work. A derived class owns the store of the items, passes its callbacks on,
-/// and implements settlements. It is the policy of its kind: which items a claim examines, and how
-/// an idle list is polled.
-class ClaimingSource : public Source, protected IdlePolls::Sleeper {
+/// Source of a kind of work. A derived class owns the store of the items and implements
+/// settlements. It is the policy of its kind: which items a claim examines, and how an idle list is
+/// polled.
+class ClaimingSource : public Source,
+                       protected virtual store::WorkQueueHandler,
+                       protected IdlePolls::Sleeper {
  public:
   void use(ListConfigPtr rule) override;
   [[nodiscard]] bool may_claim() const override { return !idle_; }
@@ -39,8 +41,10 @@ class ClaimingSource : public Source, protected IdlePolls::Sleeper {
   // ---- Policy
 
   [[nodiscard]] virtual store::WorkQueue& queue() const = 0;
-  /// Sends a claim to the store. claimed() follows.
+  /// Sends a claim to the store. on_claimed() follows.
   virtual void send_claim(std::size_t wanted) = 0;
+  /// Called first with each reply.
+  virtual void prepare(ClaimReply& /*reply*/) {}
   /// Called with the reply to a claim, unless stop_waiting() was called during it. `woken`: the
   /// reply may be outdated.
   virtual void examine(const ClaimReply& /*reply*/, bool /*woken*/) {}
@@ -56,13 +60,12 @@ class ClaimingSource : public Source, protected IdlePolls::Sleeper {
   /// Called when no slot is free for a claim after a wake-up.
   virtual void on_unused_turn() {}
 
-  // ---- Callbacks of the store, which the derived class passes on
+  // ---- Events of the store
 
-  void claimed(ClaimReply&& reply);
-  /// Called when an item may be free. `turn`: it belongs to this host.
+  /// Must be called when an item may be free. `turn`: it belongs to this host.
   void woken(bool turn = false);
-  /// Called when Redis is available again.
-  void back();
+  // store::WorkQueueHandler
+  void on_back() override;
 
   // ---- State
 
@@ -98,6 +101,17 @@ class ClaimingSource : public Source, protected IdlePolls::Sleeper {
   static constexpr std::uint8_t most_fruitless = 6;
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
 
+  // store::WorkQueueHandler
+  void on_claimed(ClaimReply&& reply) final;
+  void on_lease_lost(const RunId& run) final { told_.on_lease_lost(run); }
+  void on_lease_back(const RunId& run) final { told_.on_lease_back(run); }
+  void on_lease_expiring(const RunId& run) final { told_.on_lease_expiring(run); }
+  void on_given_up(const RunId& run, const std::string& why) final { told_.on_given_up(run, why); }
+  void on_quarantined(const DisplayItem& item, const std::string& why) final {
+    told_.on_quarantined(item, why);
+  }
+  void on_unwritten(const std::string& why) final { told_.on_unwritten(why); }
+  void on_all_settled() final { told_.on_all_settled(); }
   // IdlePolls::Sleeper
   void poll_due(bool hinted, double paid) override;
   void back_due() override;

@@ -109,13 +109,12 @@ class Claimer {
     virtual void on_error(const redis::Answer& /*reply*/) {}
     /// Called before the leases are made, to add data that only this kind of work has.
     virtual void complete(const Open& /*open*/, const Result& /*result*/, ClaimReply& /*reply*/) {}
-    /// Called when the claim waits for memory. on_reply() follows.
+    /// Called when the claim waits for memory. on_claimed() follows.
     virtual void no_room() {}
     /// Called when there may be memory for the claim that had no room.
     virtual void has_room() = 0;
     /// Ends a claim as if it had not been made.
     virtual void hand_back(const Claim& claim) = 0;
-    virtual void on_reply(ClaimReply&& reply) = 0;
   };
 
   /// A claim whose lease is no longer renewed.
@@ -132,13 +131,13 @@ class Claimer {
     [[nodiscard]] Instant forget_at() const { return ends + lease.expiry; }
   };
 
-  /// `memory` and `handler` must outlive this object.
-  Claimer(RedisSession& session, ClaimMemory& memory, Handler& handler);
+  /// `memory`, `handler` and `source` must outlive this object. `source` receives the replies.
+  Claimer(RedisSession& session, ClaimMemory& memory, Handler& handler, WorkQueueHandler& source);
   ~Claimer();
   Claimer(const Claimer&) = delete;
   Claimer& operator=(const Claimer&) = delete;
 
-  /// Claims up to `wanted` items. At most one claim at a time; one on_reply() follows.
+  /// Claims up to `wanted` items. At most one claim at a time; one on_claimed() follows.
   void claim(ListConfigPtr rule, std::shared_ptr<Store> store, std::size_t wanted,
              typename Kind::Scan scan = {});
   /// Holds an item that another script has claimed. If the reply came too late, hands it back and
@@ -183,6 +182,7 @@ class Claimer {
   RedisSession& session_;
   ClaimMemory& memory_;
   Handler& handler_;
+  WorkQueueHandler& source_;
   Timer room_timer_;
   ItemRoom::Member room_;
   Timer later_;

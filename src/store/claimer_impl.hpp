@@ -12,10 +12,12 @@
 namespace w8y::store {
 
 template <class Kind>
-Claimer<Kind>::Claimer(RedisSession& session, ClaimMemory& memory, Handler& handler)
+Claimer<Kind>::Claimer(RedisSession& session, ClaimMemory& memory, Handler& handler,
+                       WorkQueueHandler& source)
     : session_(session),
       memory_(memory),
       handler_(handler),
+      source_(source),
       room_timer_(session.timers),
       // A handler is never called from inside its own call.
       room_(session.item_room,
@@ -71,7 +73,7 @@ void Claimer<Kind>::reply_without_room() {
   handler_.no_room();
   later_.set(session_.clock.now(), [this] {
     const std::string items = Kind::items;
-    handler_.on_reply(make_reply(
+    source_.on_claimed(make_reply(
         ClaimEnd::fleet_full,
         "the memory for long " + items + " is in use; the next claim waits until runs end"));
   });
@@ -107,7 +109,7 @@ void Claimer<Kind>::answered(const redis::Answer& answer, const RedisSession::La
     reply.detail = too_late;
   }
   room_.answered();
-  handler_.on_reply(std::move(reply));
+  source_.on_claimed(std::move(reply));
 }
 
 template <class Kind>
@@ -116,8 +118,9 @@ void Claimer<Kind>::failed(const StoreError& trouble) {
     session_.in_doubt_claims.undo(Kind::undo(session_, open_),
                                   session_.clock.now() + open_.rule->key_expiry);
   room_.answered();
-  handler_.on_reply(make_reply(trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable,
-                               Kind::reason(with_remedy(trouble.why, session_.user), *open_.rule)));
+  source_.on_claimed(
+      make_reply(trouble.about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable,
+                 Kind::reason(with_remedy(trouble.why, session_.user), *open_.rule)));
 }
 
 template <class Kind>

@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "poller_bench.hpp"
-#include "source/claim_relay.hpp"
 #include "source/claiming_source.hpp"
 #include "supervisor_bench.hpp"
 
@@ -27,7 +26,7 @@ struct Delay {
 struct Return {};
 using MemoryDisposition = std::variant<Finish, Delay, Return>;
 
-class MemoryHandler : public store::WorkQueueHandler {
+class MemoryHandler : public virtual store::WorkQueueHandler {
  public:
   virtual void on_added() = 0;
 };
@@ -142,21 +141,17 @@ MemoryDisposition dispose_of_memory_item(const EndedRun& run) {
   return Delay{backoff_after(run.rule->backoff, run.claim.attempt)};
 }
 
-class MemorySource final : public source::ClaimingSource,
-                           private source::ClaimRelay<MemoryHandler> {
+class MemorySource final : public source::ClaimingSource, private MemoryHandler {
  public:
   MemorySource(World& world, IdlePolls& idle, SourceHandler& handler,
                std::shared_ptr<MemoryStore> store)
       : ClaimingSource(world.clock, idle, handler),
-        ClaimRelay(handler),
         queue_(std::make_unique<MemoryQueue>(std::move(store), world,
                                              static_cast<MemoryHandler&>(*this))) {}
   void settle(EndedRun&& run) override { queue_->settle(run.claim, dispose_of_memory_item(run)); }
 
  private:
-  void on_claimed(ClaimReply&& reply) override { claimed(std::move(reply)); }
   void on_added() override { woken(); }
-  void on_back() override { back(); }
   [[nodiscard]] store::WorkQueue& queue() const override { return *queue_; }
   void send_claim(std::size_t wanted) override { queue_->claim(wanted); }
 

@@ -10,7 +10,7 @@ namespace w8y::source {
 
 CircularSource::CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
                                const MakeList& make)
-    : ClaimingSource(clock, idle, handler), ClaimRelay(handler), list_(make(*this)) {}
+    : ClaimingSource(clock, idle, handler), list_(make(*this)) {}
 
 CircularSource::~CircularSource() = default;
 
@@ -27,10 +27,9 @@ void CircularSource::send_claim(std::size_t wanted) {
                overdue_ ? store::Manner::overdue : store::Manner::in_turn);
 }
 
-void CircularSource::on_claimed(ClaimReply&& reply) {
+void CircularSource::prepare(ClaimReply& reply) {
   if (!reply.claims.empty()) in_vain_ = 0;
   held_ += static_cast<std::uint32_t>(reply.claims.size());
-  claimed(std::move(reply));
 }
 
 bool CircularSource::claim_item(const Item& item, ItemClaimed then) {
@@ -139,7 +138,7 @@ void CircularSource::on_wake() {
 
 void CircularSource::on_back() {
   owes_whole_ = true;
-  back();
+  ClaimingSource::on_back();
 }
 
 /// Many empty lists share one command for their peeks, also when all of them peek at once.

@@ -11,13 +11,12 @@
 
 #include "core/clock.hpp"
 #include "core/idle_polls.hpp"
-#include "source/claim_relay.hpp"
 #include "source/claiming_source.hpp"
 #include "store/circular/list.hpp"
 
 namespace w8y::source {
 
-class CircularSource final : public ClaimingSource, private ClaimRelay<store::CircularListHandler> {
+class CircularSource final : public ClaimingSource, private store::CircularListHandler {
  public:
   using MakeList = std::function<std::unique_ptr<store::CircularList>(store::CircularListHandler&)>;
   CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler, const MakeList& make);
@@ -53,7 +52,6 @@ class CircularSource final : public ClaimingSource, private ClaimRelay<store::Ci
   static constexpr Duration settled_within = std::chrono::milliseconds(7);
 
   // store::CircularListHandler
-  void on_claimed(ClaimReply&& reply) override;
   void on_looked(const store::LookReply& reply) override;
   void on_wake() override;
   void on_turn() override { woken(true); }
@@ -62,6 +60,7 @@ class CircularSource final : public ClaimingSource, private ClaimRelay<store::Ci
   // ClaimingSource
   [[nodiscard]] store::WorkQueue& queue() const override { return *list_; }
   void send_claim(std::size_t wanted) override;
+  void prepare(ClaimReply& reply) override;
   void examine(const ClaimReply& reply, bool woken) override;
   [[nodiscard]] double poll_cost() const override { return may_look() ? list_->look_cost() : 1; }
   void poll(bool hinted) override;

@@ -6,7 +6,7 @@ namespace w8y::source {
 
 JobSource::JobSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
                      const MakeQueue& make)
-    : ClaimingSource(clock, idle, handler), ClaimRelay(handler), queue_(make(*this)) {}
+    : ClaimingSource(clock, idle, handler), queue_(make(*this)) {}
 
 JobSource::~JobSource() = default;
 

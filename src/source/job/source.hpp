@@ -6,13 +6,12 @@
 #include <memory>
 #include <utility>
 
-#include "source/claim_relay.hpp"
 #include "source/claiming_source.hpp"
 #include "store/thoonk/job_queue.hpp"
 
 namespace w8y::source {
 
-class JobSource final : public ClaimingSource, private ClaimRelay<store::thoonk::JobQueueHandler> {
+class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHandler {
  public:
   using MakeQueue =
       std::function<std::unique_ptr<store::thoonk::JobQueue>(store::thoonk::JobQueueHandler&)>;
@@ -24,9 +23,7 @@ class JobSource final : public ClaimingSource, private ClaimRelay<store::thoonk:
 
  private:
   // store::thoonk::JobQueueHandler
-  void on_claimed(ClaimReply&& reply) override { claimed(std::move(reply)); }
   void on_news() override { woken(); }
-  void on_back() override { back(); }
   // ClaimingSource
   [[nodiscard]] store::WorkQueue& queue() const override { return *queue_; }
   void send_claim(std::size_t wanted) override { queue_->claim(wanted); }

@@ -18,7 +18,7 @@ std::string halt_text(const std::string& who) {
 
 ScheduleSource::ScheduleSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler,
                                const MakeQueue& make)
-    : ClaimingSource(clock, idle, handler), ClaimRelay(handler), queue_(make(*this)) {}
+    : ClaimingSource(clock, idle, handler), queue_(make(*this)) {}
 
 ScheduleSource::~ScheduleSource() = default;
 
@@ -27,9 +27,8 @@ void ScheduleSource::settle(EndedRun&& run) {
   queue_->settle({std::move(run), disposition.what, disposition.failures});
 }
 
-void ScheduleSource::on_claimed(ClaimReply&& reply) {
+void ScheduleSource::prepare(ClaimReply& reply) {
   if (reply.end == ClaimEnd::halted) reply.detail = halt_text(reply.detail);
-  claimed(std::move(reply));
 }
 
 /// Changes of the timeline are handled by the Dispatcher.

@@ -5,14 +5,12 @@
 #include <functional>
 #include <memory>
 
-#include "source/claim_relay.hpp"
 #include "source/claiming_source.hpp"
 #include "store/schedule/queue.hpp"
 
 namespace w8y::source {
 
-class ScheduleSource final : public ClaimingSource,
-                             private ClaimRelay<store::ScheduleQueueHandler> {
+class ScheduleSource final : public ClaimingSource, private store::ScheduleQueueHandler {
  public:
   using MakeQueue =
       std::function<std::unique_ptr<store::ScheduleQueue>(store::ScheduleQueueHandler&)>;
@@ -24,13 +22,12 @@ class ScheduleSource final : public ClaimingSource,
 
  private:
   // store::ScheduleQueueHandler
-  void on_claimed(ClaimReply&& reply) override;
   void on_news(store::ScheduleNews news) override;
   void on_dispatched(store::DispatchAnswer&&) override {}  // the Dispatcher has a queue of its own
   void on_recovered(std::size_t, std::optional<Duration>) override {}
-  void on_back() override { back(); }
   // ClaimingSource
   [[nodiscard]] store::WorkQueue& queue() const override { return *queue_; }
+  void prepare(ClaimReply& reply) override;
   void send_claim(std::size_t wanted) override { queue_->claim(wanted); }
 
   std::unique_ptr<store::ScheduleQueue> queue_;

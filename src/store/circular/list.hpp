@@ -37,7 +37,7 @@ struct LookReply {
   double cost = 1;
 };
 
-class CircularListHandler : public WorkQueueHandler {
+class CircularListHandler : public virtual WorkQueueHandler {
  public:
   virtual void on_looked(const LookReply& reply) = 0;
   /// Called when a client reports that an item may have become free or was added. Any client can

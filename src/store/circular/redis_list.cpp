@@ -43,7 +43,7 @@ RedisCircularList::~RedisCircularList() {
 }
 
 RedisCircularList::Work::Work(RedisCircularList& list)
-    : claimer(*list.session_, list.memory_, list),
+    : claimer(*list.session_, list.memory_, list, list.handler_),
       later(list.session_->clock, list.session_->timers),
       look_again(list.session_->timers),
       tires(list.session_->timers) {}

@@ -87,7 +87,6 @@ class RedisCircularList final : public CircularList,
                 ClaimReply& reply) override;
   void no_room() override { leave_redis_queue(); }
   void has_room() override { handler_.on_turn(); }
-  void on_reply(ClaimReply&& reply) override { handler_.on_claimed(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}

@@ -33,7 +33,7 @@ enum class ScheduleNews {
   orders,    ///< halted or paused, or the end of it
 };
 
-class ScheduleQueueHandler : public WorkQueueHandler {
+class ScheduleQueueHandler : public virtual WorkQueueHandler {
  public:
   virtual void on_dispatched(DispatchAnswer&& answer) = 0;
   /// `put_back`: number of recovered jobs; `next`: time until another lease may end; nullopt if no

@@ -47,7 +47,7 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
       redis::Client::Listener(session_->client),
       handler_(handler),
       decide_(decide),
-      claimer_(*session_, memory_, *this),
+      claimer_(*session_, memory_, *this, handler_),
       refusals_([this](const std::string& why) { handler_.on_unwritten(why); }),
       timeline_review_(*session_, decide),
       ends_(*session_, {[this] {

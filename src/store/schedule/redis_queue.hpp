@@ -61,7 +61,6 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void before_call(ScheduleClaims::Open& open) override;
   void on_result(ScheduleClaims::Open& open, ScheduleClaimResult& result) override;
   void has_room() override {}  // jobs of schedules never wait for memory
-  void on_reply(ClaimReply&& reply) override { handler_.on_claimed(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}

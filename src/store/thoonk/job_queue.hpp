@@ -37,7 +37,7 @@ struct JobSettlement : EndedRun {
   JobDisposition what;
 };
 
-class JobQueueHandler : public WorkQueueHandler {
+class JobQueueHandler : public virtual WorkQueueHandler {
  public:
   /// Called when a client reports that there is a job, or a free fleet slot. Any client can send
   /// this at any rate.

@@ -40,7 +40,7 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
     : SessionUser{std::move(session)},
       redis::Client::Listener(session_->client),
       handler_(handler),
-      claimer_(*session_, memory_, *this),
+      claimer_(*session_, memory_, *this, handler_),
       cancel_timer_(session_->timers),
       ends_(*session_, told_of_ends()),
       late_ends_(*session_, told_of_ends()),

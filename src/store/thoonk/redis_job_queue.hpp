@@ -55,7 +55,6 @@ class RedisJobQueue final : public JobQueue,
   // Claimer::Handler
   void before_call(JobClaims::Open&) override { ends_.send(); }  // one write for both
   void has_room() override { handler_.on_news(); }
-  void on_reply(ClaimReply&& reply) override { handler_.on_claimed(std::move(reply)); }
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}
