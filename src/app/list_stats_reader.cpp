@@ -57,7 +57,7 @@ struct ListStatsReader::Counts {
   std::size_t missing = 0;
   std::size_t examined = 0;  ///< jobs of a schedule, since `began`
   Instant began{};
-  bool has_statuses = false;  ///< of a schedule, whose statuses are counted next
+  bool has_statuses = false;  ///< for a schedule: the statuses of its jobs are counted next
   bool refused = false;
 };
 

@@ -36,7 +36,8 @@ class ListStatsReader {
 
  private:
   void read_next();
-  // Each reads the first waiting list, or the first ones.
+  // Each reads the statistics of the first list of `waiting_`. read_circular() also reads the
+  // circular lists directly behind it, in the same call.
   void read_circular();
   void read_jobs();
   void read_schedule();

@@ -12,7 +12,8 @@ namespace w8y::core {
 extern const std::span<const Key<GearmanServers>> gearman_keys;
 
 void read_function(const ConfigValue& value, std::string& function);
-/// Uses the prefix of the list as the function's name if the list names no function.
+/// If the list sets no function, sets `function` to `prefix`, the name of the list. Reports an
+/// error if that name cannot be the name of a function.
 void check_function(const ConfigValue& list, const std::string& prefix, std::string& function);
 /// Returns why a list of Gearman does not have a key: "; a job of Gearman that fails is over, …".
 /// May be empty.

@@ -1,5 +1,5 @@
-// Checks of the config that depend on the kind of work: a row of checks for each kind, and the
-// lists with the same key prefix.
+// Checks of the config that depend on the kind of work: one row per kind. Checks of lists with the
+// same key prefix.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@ namespace w8y::core {
 struct KindChecks {
   /// Checks dependencies between the keys, and completes the settings.
   void (*check)(const ConfigValue& list, ListConfig& rule);
-  /// Returns why a list of this kind does not have a key: "; Gearman has no locks …". May be empty.
+  /// Returns the end of an error: why a list of this kind does not have `key`, such as "; Gearman
+  /// has no locks …". May be empty.
   std::string (*why_not)(std::string_view key);
 };
 const KindChecks& checks_of(const KindTraits& kind);
 
-/// Lists of a config by key prefix. Only schedules without a common queue may share one. Sets
-/// SharedKeyPrefix of lists with the same key prefix.
+/// Lists of a config by key prefix. Only schedules without a common queue may share a key prefix.
 class KeyPrefixes {
  public:
   /// Checks a list against the lists before it, and adds it.

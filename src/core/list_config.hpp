@@ -150,7 +150,8 @@ struct ListConfig {
   [[nodiscard]] GearmanSettings& gearman() { return source.gearman(); }
   /// Longest wait of a free item before the list counts as overdue; 0 = not monitored.
   [[nodiscard]] Duration overdue_after() const;
-  /// Returns the middle part of the names of its locks; empty if they are not named by items.
+  /// Returns `lock_key` of the config, the part of a lock's key between key prefix and item. Empty
+  /// if the keys of its locks do not contain the item.
   [[nodiscard]] std::string lock_key() const;
   /// Returns the codes of its queues; empty if it has none.
   [[nodiscard]] std::vector<std::string> queues() const;

@@ -29,12 +29,12 @@ enum class ClaimEnd : std::uint8_t {
   breaker,       ///< the breaker is open; a claim that is a probe returns one item
 };
 
-/// The hosts that found no free item wait for one in a queue.
+/// State of the wait queue, in which hosts wait for a free item after a claim that found none.
 enum class WaitQueue : std::uint8_t {
-  none,     ///< this host does not wait, or alone: any host may claim a free item
-  others,   ///< other hosts wait as well: each claims its share, and more only when it is called
-  crowded,  ///< more waiters than items: a free item belongs to the next waiter, not to the host
-            ///< that freed it
+  none,     ///< this host does not wait, or waits alone: any host may claim a free item
+  others,   ///< other hosts wait as well: each claims its share, and more only as the next waiter
+  crowded,  ///< more waiters than items or fleet slots: a free item belongs to the next waiter, not
+            ///< to the host that freed it
 };
 
 /// Result of a claim.

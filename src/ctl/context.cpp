@@ -74,7 +74,7 @@ verbs::KnownList read_known(const JsonFields& settings) {
   list.catch_up = catch_up == "all"    ? CatchUp::all
                   : catch_up == "none" ? CatchUp::none
                                        : CatchUp::one;
-  // Lists of other kinds have no maintenance.
+  // Only lists with this key have maintenance.
   if (!settings.has("claim_timeout")) return list;
   const auto number = [&]<typename Number>(const char* key, Number& into) {
     into = static_cast<Number>(

@@ -24,7 +24,7 @@ namespace {
 using view::ItemView;
 using view::KindView;
 
-/// Items whose locks show their holder, also if it is another program.
+/// Surfaces of items whose locks name the holder, even if the holder is another program.
 constexpr unsigned with_lock = view::circular_item | view::schedule_job;
 
 /// Describes the holder of the item; empty: there is no holder, or it is not known.
@@ -78,7 +78,7 @@ std::string payload_text(const ItemView& job, bool wide) {
 
 struct ItemColumn {
   Heading heading;
-  unsigned surfaces;  ///< of the kinds of items that have it
+  unsigned surfaces;  ///< surfaces of the items that have this column
   std::function<Cell(const ItemView& item)> text;
 };
 

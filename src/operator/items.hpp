@@ -53,7 +53,7 @@ struct ItemDetail {
   view::ItemView item;                ///< a job of a schedule: with its schedule and next times
   std::vector<view::RunRecord> runs;  ///< the newest runs
   std::vector<view::ItemChange> changes = {};  ///< the newest changes by operators
-  std::optional<std::string> key_prefix = {};  ///< of a kind that has one
+  std::optional<std::string> key_prefix = {};  ///< only if KindTraits::has_key_prefix
 };
 
 /// Reads one item of the list named `list`. Throws QueryError.

@@ -46,7 +46,7 @@ const KindTraits* kind_by_keys(const QueryContext& query, const std::string& pre
       {{"EXISTS", circular.list},
        {"EXISTS", circular.runs, circular.paused, circular.quarantined},
        {"EXISTS", schedule.schedules, schedule.statuses, schedule.timeline, schedule.taken}});
-  // In a cluster they may be in another hash slot.
+  // In a cluster, the keys of a feed may be in another hash slot.
   const auto jobs = query.redis.pipeline(
       {{"HGET", feed.config, "type"}, {"EXISTS", feed.claimed, feed.published}});
   const auto is_there = [](const redis::ReplyCopy& reply) {
@@ -55,7 +55,7 @@ const KindTraits* kind_by_keys(const QueryContext& query, const std::string& pre
   if (is_there(told[0])) return &kind_of(circular_verbs);
   if (is_there(told[2])) return &kind_of(schedule_verbs);
   if (jobs[0].text == "job" || is_there(jobs[1])) return &kind_of(feed_verbs);
-  // Run records, a pause or quarantines.
+  // A circular list without items may have run records, a pause or quarantined items.
   return is_there(told[1]) ? &kind_of(circular_verbs) : nullptr;
 }
 

@@ -21,12 +21,13 @@ struct RunJobResult {
   std::string text;  ///< one line: the effect, or the reason and the remedy
 };
 
-/// Verbs of a kind of work. All functions throw redis::RedisError, and QueryError.
+/// Verbs of a kind of work. Functions with a QueryContext may throw redis::RedisError and
+/// QueryError.
 struct KindVerbs {
-  /// Copies the settings of a list that verbs need; nullptr = none.
+  /// Copies the settings that verbs need of a list; nullptr = verbs need none.
   void (*copy_settings)(const ListConfig& rule, KnownList& into) = nullptr;
 
-  // Kinds with items in Redis only.
+  // The next five are nullptr if the items of the kind are not in Redis.
   /// Reads a page of items.
   void (*list_items)(QueryContext& query, const std::string& list, const ItemFilter& filter,
                      const PageRequest& part, ItemsPage& found) = nullptr;
@@ -42,27 +43,30 @@ struct KindVerbs {
   void (*quarantine_run)(QueryContext& query, const view::RunView& run,
                          const ChangeNote& note) = nullptr;
 
-  /// Reads all items in a state. For Gearman, refuses.
+  /// Reads the items in a state (empty: any state), at most `most` of them (0: all). For Gearman,
+  /// throws QueryError.
   view::ItemList (*all_items)(QueryContext& query, const std::string& list,
                               const std::string& state, std::size_t most);
-  /// Changes the items of the error group `id`, or refuses the change.
+  /// Changes the items of the error group `id`. Throws QueryError if the kind has no such change.
   std::vector<ChangedItem> (*change_group)(QueryContext& query, const std::string& list,
                                            const std::string& id, const std::vector<Item>& items,
                                            GroupChange change, const ChangeNote& note);
-  /// Refuses verbs for items of circular lists. The error names the subcommand that applies.
-  /// nullptr = these verbs are for this kind.
+  /// Throws QueryError for the verbs of items of circular lists. The error names the subcommand
+  /// that applies. nullptr = these verbs are for this kind.
   void (*refuse_items)(QueryContext& query, const std::string& list) = nullptr;
   /// The same for rerun_items(). `job`: the first item, as text.
   void (*refuse_rerun)(QueryContext& query, const std::string& list,
                        const std::string& job) = nullptr;
 
-  /// Makes a job run as soon as possible. `next`: as the next one to be claimed. nullptr = a host
-  /// runs the item when it receives the command.
+  /// Makes a job run as soon as possible, by a change in Redis. `next`: the job must become the
+  /// next one in its queue. A schedule refuses this, and a feed always does it. nullptr = items of
+  /// this kind are run by a command to a host.
   RunJobResult (*run_job)(QueryContext& query, const std::string& list, const Item& job,
                           bool next) = nullptr;
   /// Adds facts about the whole list, for `why`; nullptr = none.
   void (*add_facts)(QueryContext& query, WhyList& list) = nullptr;
-  /// Reads the payloads of items: their first bytes, or all (`whole`). nullptr = there are none.
+  /// Reads the payloads of items: their first bytes, or all (`whole`). nullptr = items of this kind
+  /// have no payload.
   void (*read_payloads)(QueryContext& query, const std::string& list,
                         std::vector<view::ItemView>& items, bool whole) = nullptr;
 
@@ -80,8 +84,9 @@ const KindVerbs& verbs_of(const KindTraits& kind);
 /// Returns the kind whose row this is.
 const KindTraits& kind_of(const KindVerbs& verbs);
 
-/// Returns the kind of a list by its keys in Redis; nullptr: there are none. Without permission to
-/// read a key, it counts as missing.
+/// Returns the kind of a list by its keys in Redis; nullptr: Redis has none of its keys. A key that
+/// the user has no permission to read counts as missing. In a cluster, a list without a hash tag
+/// has no keys.
 const KindTraits* kind_by_keys(const QueryContext& query, const std::string& prefix);
 /// Returns the kind of a list by the config, otherwise by its keys; nullptr: the list is unknown.
 const KindTraits* find_kind(QueryContext& query, const std::string& prefix);

@@ -22,8 +22,8 @@ namespace {
 
 using view::ItemView;
 
-/// Refuses a verb. `text`: continues the sentence "LIST is a schedule", up to the subcommand of
-/// `w8yctl schedule -k PREFIX`.
+/// Refuses a verb, with the error "LIST is a schedule", `text`, ": w8yctl schedule -k PREFIX" and
+/// `subcommand`.
 [[noreturn]] void refuse_schedule(QueryContext& query, const std::string& list,
                                   const std::string& text, const std::string& subcommand) {
   throw QueryError(409, escape_text(list) + " is a schedule" + text + ": w8yctl schedule -k " +
@@ -77,7 +77,7 @@ std::vector<ChangedItem> refuse_group_change(QueryContext& query, const std::str
                   " set JOB NOW");
 }
 
-/// Reads who halted the schedule, if it is halted.
+/// Reads whether the schedule is halted, by which operator, and whether it has keys.
 void read_halt(QueryContext& query, WhyList& into) {
   const store::ScheduleKeys keys = schedule_keys(query, into.name);
   const auto told =
@@ -101,7 +101,7 @@ std::string rule_words(redis::SyncClient& client, const store::ScheduleKeys& key
   return std::holds_alternative<schedule::Bad>(read) ? "" : schedule::in_words(read, text);
 }
 
-/// Reads a job; on the timeline, with the description of its schedule.
+/// Reads a job. A job on the timeline has the description of its schedule.
 std::optional<ItemView> find_scheduled(QueryContext& query, const std::string& list,
                                        const Item& name) {
   redis::SyncClient& client = query.redis;

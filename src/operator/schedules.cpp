@@ -29,8 +29,7 @@ constexpr std::size_t next_times = 5;
 constexpr std::int64_t quarter = 15 * 60;
 constexpr std::int64_t quarters = 96;
 
-/// Reads the view of each known list whose kind has it: of those after the cursor, at most as many
-/// as the limit. Sets the cursor of the next page.
+/// Reads a page of the known lists whose kind has `reader`, and sets the cursor of the next page.
 template <class View>
 ListsPage<View> page_of(QueryContext& query, const PageRequest& part,
                         View (*KindVerbs::*reader)(QueryContext& query, const std::string& list)) {

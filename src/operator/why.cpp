@@ -20,7 +20,7 @@ namespace {
 
 using redis::ReplyCopy;
 
-/// Items before an item that are examined for its position.
+/// Maximum number of items before an item that are examined for the position of the item.
 constexpr std::size_t max_counted = 10'000;
 /// Run records that are searched for the last failure.
 constexpr std::size_t max_back = 2'000;
@@ -195,7 +195,7 @@ Why explain(QueryContext& query, const WhyQuestion& question) {
     return why_list(list, items);
   }
   WhyItem item = read_why_item(query, question, verbs);
-  // Another kind than the default was found by the keys, so they exist.
+  // A list whose kind is not the default is in the config or has keys.
   list.has_keys = &kind != default_kind || !item.state.empty() ||
                   query.redis.call({"EXISTS", circular_keys(query, question.list).list}).number > 0;
   suggest_name(query, list);

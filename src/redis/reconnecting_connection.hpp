@@ -25,7 +25,7 @@ class ReconnectingConnection final : private Connection::Handler {
     waiting,  ///< for the next attempt
   };
 
-  /// Receives the replies of each connection as well.
+  /// Handler of the state of the connection. It also receives the replies of each connection.
   class Handler : public Connection::ReplyHandler {
    public:
     virtual void on_link_up() = 0;

@@ -16,8 +16,9 @@ void ClaimingSource::use(ListConfigPtr rule) {
 
 // ---- Claims
 
-/// Starts a claim. All lists of a host start, get a new config or connection, or resume at the same
-/// time, so their first claims wait for admission.
+/// Starts a claim. Many lists of a host start, get a new config or resume at the same time, so the
+/// first claim after use() or stop_waiting() waits for admission. After a reconnect, on_back()
+/// requests the admission.
 void ClaimingSource::claim(std::size_t wanted) {
   in_flight_ = true;
   still_wanted_ = true;
@@ -49,8 +50,8 @@ void ClaimingSource::on_claimed(ClaimReply&& reply) {
     examine(reply, woken);
     if (reply.end != ClaimEnd::more) become_idle(reply);
   }
-  // A wake-up during the claim makes an empty result outdated. So the idle state ends
-  // before the handler is called, and the handler may claim again.
+  // A wake-up during the claim makes an empty reply outdated. So the idle state ends before the
+  // call of the handler, which may claim again.
   const bool again = idle_ && (woken || turn) && begin_wake(turn);
   been_back();
   for (const auto& parked : reply.parked) told_.on_quarantined(parked.item, parked.why);
@@ -74,7 +75,7 @@ void ClaimingSource::retire() {
 void ClaimingSource::become_idle(const ClaimReply& reply) {
   idle_ = true;
   const Instant now = clock_.now();
-  // The end of a delay that a run of this host has set is kept only if other hosts wait as well.
+  // A time from before the claim stays only if it is in the future and other hosts wait as well.
   if (wait_queue_ == WaitQueue::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
   if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
     free_at_ = now + *reply.next_free;
@@ -82,9 +83,9 @@ void ClaimingSource::become_idle(const ClaimReply& reply) {
   sleep_on(poll_cost());
 }
 
-/// Returns by which factor the next poll may be later than that of other lists. Redis notifies this
-/// host of additions, or a waiter of its turn, so that polls only find changes that no message
-/// reports. Up to two waiters poll as often as without a wait queue; more waiters poll less often.
+/// Returns the interval factor. Redis notifies this host of additions to an empty list, and a
+/// waiter of its turn. Polls then only find changes that no message reports. Up to two waiters poll
+/// as often as without a wait queue; more waiters poll less often.
 unsigned ClaimingSource::patience() const {
   if (last_ == ClaimEnd::empty && queue().hears()) return IdlePolls::most_patience;
   return 1U + other_waiters_ / 2U;
@@ -120,7 +121,8 @@ void ClaimingSource::expect_free(Instant at) {
   if (!peeking_) sleep({hint(), 1, poll_cost()});
 }
 
-/// Returns the time until an item may become free, or until the claim for a wake-up.
+/// Returns the shorter of two times: until an item may become free, and until the planned claim
+/// after a wake-up. nullopt if there is neither.
 std::optional<Duration> ClaimingSource::hint() const {
   if (!free_at_ && !wake_due_) return std::nullopt;
   const Instant first =
@@ -137,7 +139,7 @@ void ClaimingSource::poll_due(bool hinted, double paid) {
 
 void ClaimingSource::woken(bool turn) {
   if (in_flight_) {
-    // A claim that is sent later sees the change anyway.
+    // A claim that still waits for admission finds the item anyway.
     if (!turn) return outdate_claim();
     turn_ = true;
   } else if (!idle_) {
@@ -148,9 +150,9 @@ void ClaimingSource::woken(bool turn) {
   }
 }
 
-/// Plans a claim after a wake-up, at a random time if other hosts wait as well and it is not this
-/// host's turn. Returns true if the claim can start now. The pause after wake-ups that found
-/// nothing and the idle budget limit the claims.
+/// Returns true if the list can claim now after a wake-up; the idle state has ended then. Otherwise
+/// plans the claim for later: the last claim after a wake-up found nothing, or other hosts wait and
+/// it is not this host's turn, or the idle budget does not cover the claim.
 bool ClaimingSource::begin_wake(bool turn) {
   const Instant now = clock_.now();
   Instant at = now;
@@ -170,7 +172,7 @@ bool ClaimingSource::begin_wake(bool turn) {
   return false;
 }
 
-/// Called after the handler could start a claim. If it started none, no slot is free.
+/// Called after a callback in which the handler could claim. If it did not, no slot is free.
 void ClaimingSource::end_wake() {
   if (in_flight_) return;
   for_wake_ = false;

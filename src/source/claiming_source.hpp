@@ -1,7 +1,8 @@
-// Base of the sources in Redis: decides when to claim.
+// Base class of the sources of work in Redis. It decides when a list claims.
 //
-// A list becomes idle when a claim finds too little. It ends that state after a notification, when
-// an item may become free, or with the next poll that the idle budget of the host covers.
+// A list becomes idle when a claim returns fewer items than requested. An idle list claims or
+// peeks after a wake-up, when an item may become free, or when a poll is due that the idle budget
+// covers.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,8 @@
 
 namespace w8y::source {
 
-/// Source of a kind of work. A derived class owns the store of the items and implements
-/// settlements. It is the policy of its kind: which items a claim examines, and how an idle list is
-/// polled.
+/// Source of one list. A derived class per kind of work owns the store of the items and settles
+/// runs. It also decides which items a claim examines, and how an idle list is polled.
 class ClaimingSource : public Source,
                        protected virtual store::WorkQueueHandler,
                        protected IdlePolls::Sleeper {
@@ -38,31 +38,32 @@ class ClaimingSource : public Source,
  protected:
   ClaimingSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler);
 
-  // ---- Policy
+  // ---- Decisions of the kind of work
 
   [[nodiscard]] virtual store::WorkQueue& queue() const = 0;
   /// Sends a claim to the store. on_claimed() follows.
   virtual void send_claim(std::size_t wanted) = 0;
-  /// Called first with each reply.
+  /// Called with each reply to a claim, before all other uses. May change the reply.
   virtual void prepare(ClaimReply& /*reply*/) {}
-  /// Called with the reply to a claim, unless stop_waiting() was called during it. `woken`: the
-  /// reply may be outdated.
+  /// Called with the reply to a claim, unless stop_waiting() was called during the claim. `woken`:
+  /// an item may have become free during the claim, so an empty reply may be outdated.
   virtual void examine(const ClaimReply& /*reply*/, bool /*woken*/) {}
   /// Returns the expected cost of a poll, in commands.
   [[nodiscard]] virtual double poll_cost() const { return 1; }
-  /// Called when a poll of the idle list is due. `hinted`: the time at which an item may become
-  /// free has come.
+  /// Called when a poll of the idle list is due. `hinted`: it is due because an item may have
+  /// become free.
   virtual void poll(bool /*hinted*/) { claim_now(); }
   /// Called when the idle list is admitted after a reconnect.
   virtual void poll_after_reconnect() { claim_now(); }
-  /// Called when the idle state ends.
+  /// Called by activate(), even if the list was not idle.
   virtual void on_active() {}
-  /// Called when no slot is free for a claim after a wake-up.
+  /// Called when the list cannot use a wake-up, since no slot is free.
   virtual void on_unused_turn() {}
 
   // ---- Events of the store
 
-  /// Must be called when an item may be free. `turn`: it belongs to this host.
+  /// Must be called when the store reports that an item may be free. `turn`: the item belongs
+  /// to this host.
   void woken(bool turn = false);
   // store::WorkQueueHandler
   void on_back() override;
@@ -75,30 +76,35 @@ class ClaimingSource : public Source,
   [[nodiscard]] WaitQueue wait_queue() const { return wait_queue_; }
   [[nodiscard]] unsigned other_waiters() const { return other_waiters_; }
   [[nodiscard]] Instant claimed_at() const { return claimed_at_; }
-  /// Called before a peek. Its reply decides about the next poll.
+  /// Must be called before a peek. Cancels the requested poll: the reply to the peek decides when
+  /// the next poll is due.
   void begin_peek();
-  /// Returns false if the reply to the peek must be ignored.
+  /// Must be called with the reply to a peek. Returns false if the idle state has ended since the
+  /// peek was sent, so the reply must be ignored.
   bool end_peek() { return std::exchange(peeking_, false); }
-  /// Makes an empty reply to the claim in flight outdated.
+  /// Records that an item may have become free. If a claim has been sent, its reply is outdated if
+  /// it is empty.
   void outdate_claim() { woken_ = woken_ || (in_flight_ && !claim_waits_); }
-  /// Ends the idle state.
+  /// Ends the idle state, and cancels the requested poll, the planned claim and the peek.
   void activate();
-  /// Ends the idle state, so that the handler claims. The claim is also for a wake-up that waits.
+  /// Ends the idle state and calls on_may_claim(). A claim that is planned after a wake-up is made
+  /// now.
   void claim_now();
-  /// Plans a poll for the time at which an item becomes free, if the list is idle.
+  /// If the list is idle, requests a poll for the time at which an item becomes free.
   void expect_free(Instant at);
-  /// Sleeps until the next poll. `cost`: its expected cost, in commands.
+  /// Requests the next poll. `cost`: its expected cost, in commands.
   void sleep_on(double cost) { sleep({hint(), patience(), cost}); }
 
   const Clock& clock_;
   double paid_ = 0;  ///< commands charged to the idle budget for the claim or peek in flight
 
  private:
-  /// Pause after a wake-up whose claim found nothing. It doubles with each consecutive wake-up of
-  /// this kind. After any other wake-up, the host claims at once, or at a random time within
-  /// `wake_spread` if other hosts wait.
+  /// Minimum time between two claims after wake-ups, if the first claim found nothing. It doubles
+  /// with each further claim that finds nothing, up to `most_fruitless` claims.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr std::uint8_t most_fruitless = 6;
+  /// If other hosts wait, this host delays a claim after a wake-up by a random time below this,
+  /// unless the item belongs to this host.
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
 
   // store::WorkQueueHandler
@@ -125,24 +131,24 @@ class ClaimingSource : public Source,
   SourceHandler& told_;
   std::uint32_t wanted_ = 0;
   std::uint32_t other_waiters_ = 0;
-  bool in_flight_ = false;    ///< whether a claim is in flight
-  bool claim_waits_ = false;  ///< the claim has not been sent yet
-  bool admitted_ = false;     ///< whether the list may send its first claim; IdlePolls admits lists
-                              ///< in batches
+  bool in_flight_ = false;     ///< whether a claim is in flight
+  bool claim_waits_ = false;   ///< the claim in flight waits for admission
+  bool admitted_ = false;      ///< whether IdlePolls has admitted the list since use() or
+                               ///< stop_waiting()
   bool still_wanted_ = false;  ///< false after stop_waiting(), until the next claim
-  bool woken_ = false;         ///< a wake-up arrived during the claim, so an empty result may be
-                               ///< outdated
+  bool woken_ = false;         ///< an item may have become free during the claim, so an empty reply
+                               ///< may be outdated
   bool turn_ = false;          ///< the host got its turn during the claim
   bool for_wake_ = false;      ///< the claim follows a wake-up
   bool idle_ = false;
   bool peeking_ = false;
   std::uint8_t fruitless_ = 0;  ///< consecutive wake-ups whose claim found nothing
   WaitQueue wait_queue_ = WaitQueue::none;
-  ClaimEnd last_ = ClaimEnd::more;  ///< end of the last claim
-  std::optional<Instant> free_at_;  ///< time at which an item may become free
-  std::optional<Instant> wake_due_;
-  Instant woke_at_{};     ///< time of the last claim after a wake-up
-  Instant claimed_at_{};  ///< time of the last reply to a claim
+  ClaimEnd last_ = ClaimEnd::more;   ///< end of the last claim
+  std::optional<Instant> free_at_;   ///< time at which an item may become free
+  std::optional<Instant> wake_due_;  ///< time of the planned claim after a wake-up
+  Instant woke_at_{};                ///< time of the last claim after a wake-up
+  Instant claimed_at_{};             ///< time of the last reply to a claim
 };
 
 }  // namespace w8y::source

@@ -1,4 +1,4 @@
-// Items of a list in their store, the port for sources of every kind of work.
+// Interface to the items of a list in their store, for the sources of every kind of work.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace w8y::store {
 
-/// Handler of replies and notifications. The handler of each kind adds callbacks for notifications:
-/// that there are items to claim, or free slots. Any client can send these at any rate.
+/// Handler of replies and notifications. The handler of each kind adds callbacks for notifications
+/// of items to claim or of free slots. Any client can send these notifications at any rate.
 class WorkQueueHandler : public ClaimHandler {
  public:
   virtual void on_claimed(ClaimReply&& reply) = 0;

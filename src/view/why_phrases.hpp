@@ -40,7 +40,7 @@ std::vector<WhySentence> limits_reached(const WhyList& list);
 /// Describes the last change of an operator. Empty if the state of the item names the operator, or
 /// if it was added or set.
 std::vector<WhySentence> last_change(const WhyList& list, const WhyItem& item);
-/// Explain an item of a list of one kind, whose state is not empty.
+/// Explain the state of an item, one function per kind of work. The state must not be empty.
 std::vector<WhySentence> why_circular_item(const WhyList& list, const WhyItem& item);
 std::vector<WhySentence> why_schedule_job(const WhyList& list, const WhyItem& item);
 std::vector<WhySentence> why_feed_job(const WhyList& list, const WhyItem& item);

@@ -1,5 +1,5 @@
-// Runs one item of a list by the classes of w8yd, with a redis-server and a child, and writes the
-// functions that were entered: one-run KIND FILE. stations.py reads the file.
+// Runs one item of a list with the classes of w8yd, a redis-server and a child, and writes the
+// functions that were entered to FILE, which stations.py reads. Usage: one-run KIND FILE.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace w8y;
 
-/// The host of one list.
+/// Host that serves one list.
 class OneRun final : private PollerObserver {
  public:
   OneRun(const std::string& url, ListConfig config, trace::Recorder& recorder)
@@ -32,7 +32,7 @@ class OneRun final : private PollerObserver {
         rule_(std::make_shared<const ListConfig>(std::move(config))),
         poller_(PollerHost{loop_.clock(), loop_.timers(), slots_, *this}, rule_) {}
 
-  /// `release_child`: called when the run has started.
+  /// Serves the list until one run is settled. Calls `release_child` when the run has started.
   void run(const std::function<void()>& release_child) {
     poller_.begin(
         source::make_source(session_, *rule_, idle_, poller_.source_handler()),
@@ -51,7 +51,8 @@ class OneRun final : private PollerObserver {
   }
   template <class Fact>
   void wait(const char* what, Fact fact) {
-    if (!test::turn_until(loop_, fact)) throw std::runtime_error(std::string("no ") + what);
+    if (!test::turn_until(loop_, fact))
+      throw std::runtime_error(std::string("timed out waiting for ") + what);
   }
 
   // PollerObserver
@@ -80,7 +81,7 @@ class OneRun final : private PollerObserver {
 
 void run(const std::string& kind, const std::string& file) {
   const test::RedisServer server;
-  // The child waits for this lock, so that its exit follows its start in every trace.
+  // The child waits for this lock, so that in every trace it exits after the run has started.
   const std::string lock = server.dir() / "lock";
   const int held = open(lock.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   if (held < 0 || flock(held, LOCK_EX) != 0) throw std::runtime_error("cannot lock " + lock);

@@ -13,7 +13,7 @@ namespace {
 
 struct Step {
   const void* function;  ///< nullptr for a mark
-  const void* caller;    ///< the call; nullptr when the function is left
+  const void* caller;    ///< address after the call; nullptr when the function is left
   const char* text;      ///< of a mark
 };
 
@@ -29,7 +29,7 @@ int store_base(dl_phdr_info* info, std::size_t, void* base) {
 Recorder::Recorder() {
   static std::vector<Step> all;
   all.clear();
-  all.reserve(std::size_t{1} << 20);  // without an allocation while recording
+  all.reserve(std::size_t{1} << 20);  // so that recording allocates no memory
   steps = &all;
 }
 

@@ -6,7 +6,8 @@
 
 namespace w8y::trace {
 
-/// Records while it exists. At most one at a time, for one thread.
+/// Records function calls from its construction until write(), or until it is destroyed. At most
+/// one recorder may exist at a time, in a program with one thread.
 class Recorder {
  public:
   Recorder();
@@ -15,9 +16,9 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void mark(const char* text);
-  /// Ends the recording, and writes a line per step: "+ FUNCTION CALL" (entered),
-  /// "- FUNCTION" (left) or "= MARK". The addresses are those of the program's file, for
-  /// addr2line(1).
+  /// Ends the recording and writes it to a file. Must be called at most once. Each step is a line:
+  /// "+ FUNCTION CALL" (entered), "- FUNCTION" (left) or "= MARK". FUNCTION and CALL are addresses
+  /// in the program's file, for addr2line(1).
   void write(const std::string& path);
 };
 

@@ -1,9 +1,8 @@
 """Measures the stations of one run, and compares them with src/README.md.
 
-A station is a class, or the free functions of a file without one, that is entered with the item in hand. The
-*way* has the stations that pass the item on: those on the call stack when the child is spawned and, on the way
-back, when the settlement is added, written and confirmed. The stations *beside* the way are entered with the item
-as an argument, and return.
+A station is a class, or the free functions of a file, that the item passes. The stations of the *way* are on the
+call stack when the child is spawned and, on the way back, when the settlement is added, passed to the client,
+written and confirmed. The stations *beside* the way receive the item as an argument and return.
 
 usage: stations.py PROGRAM SOURCE    runs PROGRAM KIND FILE for each kind
 """
@@ -21,8 +20,8 @@ KINDS = {"circular": "item of a circular list", "job": "job of a feed"}
 GOAL = 9
 GOAL_LINES = 5000
 
-# Types that carry the item, its run or its reply, and their content. A function has the item in hand if it has an
-# argument of one of these types. Their own functions are no stations: the types are values that stations pass on.
+# Types that carry the item, its run or its reply, each with its content. A function receives the item if it has an
+# argument of one of these types. The functions of these types are no stations: stations pass the types on as values.
 CARRIERS = {
     "Answer": "reply of Redis", "Reply": "reply of Redis",
     "ClaimReply": "items of a claim", "ClaimResult": "items of a claim", "JobClaimResult": "items of a claim",
@@ -35,20 +34,20 @@ CARRIERS = {
     "EndCall": "job and its disposition", "Unsettled": "settlement",
 }
 
-# Callers that have no item: loop and transport have bytes and events, timers have callbacks.
+# Callers that may be without a trace, since they receive no item: loop and transport receive bytes and events, timers
+# callbacks.
 CALLERS = "w8y::(loop|TimerQueue)::"
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function: its station, whether that is its file (a free function, or a class that only its file can use), its
-    arguments, and its file below src."""
+    """Function of the program."""
 
     name: str
     station: str
-    of_file: bool
+    of_file: bool  # whether its file is its station: a free function, or a class that only its file can use
     arguments: str
-    file: str
+    file: str  # below src
 
 
 class Entered(NamedTuple):
@@ -57,7 +56,7 @@ class Entered(NamedTuple):
 
 
 def parts_of(text):
-    """Splits a demangled name at `::` outside of brackets. Returns the parts up to the arguments, and these."""
+    """Splits a demangled name at `::` outside of brackets. Returns the parts, and then the arguments."""
     parts, part, depth, at = [], "", 0, 0
     while at < len(text):
         here = text[at]
@@ -76,7 +75,7 @@ def parts_of(text):
             at += 2
             continue
         if depth == 0 and here == " " and not part.startswith("operator"):
-            parts, part = [], ""  # that was the type of the result
+            parts, part = [], ""  # that was the return type
         elif depth == 0 and here not in ">":
             part += here
         at += 1
@@ -141,14 +140,14 @@ class Trace:
         return list(dict.fromkeys(names))
 
     def check_caller(self, caller):
-        """Fails if the caller is code of w8y that is not traced, since its station would be missing."""
+        """Fails if the caller is a function of w8y that is not traced: its station would be missing."""
         if not re.match(r"(\w+ )?w8y::", caller) or re.search(CALLERS, caller):
             return
         if caller not in {step[1].name for step in self.steps if step[0] == "+"}:
             raise SystemExit(f"not traced: {caller}. Add its file to tests/trace/meson.build.")
 
     def beside(self, way, first, last):
-        """Returns the other stations that are entered with the item in hand."""
+        """Returns the other stations, which receive the item as an argument."""
         found = {}
         files = stems(self, first, last, way)
         for what, function, _ in self.steps[first:last]:
@@ -177,7 +176,7 @@ def stems(trace, first, last, stations):
 
 
 def measure(trace):
-    """Returns the steps of the way out and of the way back: first, last, and those whose call stacks are the way."""
+    """Returns for each way, out and back: first step, last step, and the steps whose call stacks show the way."""
     start = trace.find(r"ActiveRuns::start\(")
     reply = trace.find_last(r"Connection::handle\(", start)
     spawned = trace.find(r"process::spawn\(", start)

@@ -51,8 +51,7 @@ struct FakeRedis {
   std::size_t pass_calls = 1;  ///< number of calls of a full scan
   double look_cost = 1;
   bool receives = false;
-  WaitQueue wait_queue =
-      WaitQueue::none;  ///< position in the wait queue after a claim without items
+  WaitQueue wait_queue = WaitQueue::none;  ///< state of the wait queue after a claim without items
   std::size_t other_waiters = 0;
   ClaimEnd too_few = ClaimEnd::nothing_free;  ///< why a claim has fewer items than requested
   bool leases_end = false;                    ///< true: all leases are about to expire

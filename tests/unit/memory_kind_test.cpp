@@ -1,7 +1,7 @@
 // A kind of work whose items are in memory, added by the steps of src/source/README.md: a store, a
-// source with its disposition, a line of the factory. It shows that Poller, ActiveRuns, ServedList
-// and Supervisor need no change for a new kind. It has no value of the config key `source`, since
-// only its prefix selects it here.
+// source with its disposition, a line of the factory. The tests show that Poller, ActiveRuns,
+// ServedList and Supervisor need no change for a new kind. The config key `source` has no value for
+// this kind: the factory selects it by the name of the list.
 #include <functional>
 #include <map>
 #include <variant>
@@ -31,15 +31,15 @@ class MemoryHandler : public virtual store::WorkQueueHandler {
   virtual void on_added() = 0;
 };
 
-/// The items of a list, shared by its queues as a Redis is.
+/// Items of a list. The queues of all hosts share them, as hosts share a Redis.
 struct MemoryStore {
   std::deque<Item> free;
-  std::map<Item, Instant> delayed;  ///< until when
+  std::map<Item, Instant> delayed;  ///< end of the delay
   std::map<Item, unsigned> failures;
   std::vector<Item> finished;
   bool reachable = true;
   std::size_t claims = 0;
-  std::map<MemoryHandler*, bool> queues;  ///< whether it listens
+  std::map<MemoryHandler*, bool> queues;  ///< whether the queue requests notifications
 
   void add(const Item& item) {
     free.push_back(item);
@@ -160,7 +160,7 @@ class MemorySource final : public source::ClaimingSource, private MemoryHandler 
 
 // ---- Factory
 
-/// A host with lists of this kind and, in `Host`, of another kind.
+/// Host whose list "memory" has this kind. `Host` makes the sources of all other lists.
 template <class Host>
 struct MemoryHost : Host {
   using Host::Host;
@@ -212,7 +212,7 @@ TEST_CASE("a failed item of a new kind of work runs again after its backoff, as 
   CHECK(bench.store->finished.empty());
 }
 
-TEST_CASE("a notification wakes an idle queue of a new kind of work") {
+TEST_CASE("a notification ends the idle state of a list of a new kind of work") {
   MemoryBench bench(rule_for("memory"));
   bench.run_for(1min);
   CHECK(bench.poller->state() == PollerState::idle);
@@ -237,7 +237,7 @@ TEST_CASE("a drain settles all runs of a new kind of work and claims nothing mor
   CHECK(bench.store->free == std::deque<Item>{"c", "b"});
 }
 
-TEST_CASE("a lost store of a new kind of work gets its items and settlements back") {
+TEST_CASE("items and settlements of a new kind of work survive an outage of the store") {
   ListConfig rule = rule_for("memory");
   rule.on_lease_loss = OnLeaseLoss::terminate;
   MemoryBench bench(rule);

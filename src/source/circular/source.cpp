@@ -55,7 +55,8 @@ void CircularSource::settle(EndedRun&& run) {
   --held_;
   list_->settle({std::move(run), disposition.rest, disposition.failures});
   if (freed) return note_freed();
-  // While the breaker is open, the next probe is later, or another host probes.
+  // While the breaker is open, no poll is needed at the end of the delay: the next probe is later,
+  // or another host probes.
   if (free_in && last_end() != ClaimEnd::breaker)
     expect_free(clock_.now() + *free_in + settled_within);
   // Any settlement releases a fleet slot. The end of a probe changes the time of the next one.
@@ -72,9 +73,10 @@ void CircularSource::hand_back(const Claim& claim) {
 
 // ---- Extent of the next scan
 
-/// Chooses the extent of the next scan. After a scan of many calls, the next scans cover only the
-/// edges of the list. A full scan follows if the edges have items, or if an item has become free
-/// elsewhere. The full scan starts when the idle budget covers it.
+/// Chooses the extent of the next scan. The next scans cover only the edges of the list after a
+/// full scan that left no free item, or that needed many calls to find enough items. A full scan
+/// follows if the edges have items, or if an item has become free elsewhere. The full scan starts
+/// when the idle budget covers it.
 void CircularSource::examine(const ClaimReply& reply, bool woken) {
   const bool satisfied = reply.end == ClaimEnd::more;
   if (satisfied && !scarce_ && is_long(reply.calls)) {
@@ -118,8 +120,9 @@ void CircularSource::note_freed() {
   follow_end();
 }
 
-/// Ends the idle state after a settlement of this host, so that it claims. If the wait queue is
-/// crowded, it stays idle: the turn goes to a waiter, or to this host if there is none.
+/// Ends the idle state after a settlement of this host, so that the list claims. If the wait queue
+/// is crowded, the list stays idle: the next waiter gets the turn, or this host if no other host
+/// waits any more.
 void CircularSource::follow_end() {
   if (is_idle() && wait_queue() != WaitQueue::crowded) activate();
 }
@@ -141,7 +144,7 @@ void CircularSource::on_back() {
   ClaimingSource::on_back();
 }
 
-/// Many empty lists share one command for their peeks, also when all of them peek at once.
+/// Empty lists peek, since their peeks share commands. Other lists claim.
 void CircularSource::poll_after_reconnect() {
   looks_for_back_ = last_end() == ClaimEnd::empty;
   looks_for_back_ ? look() : claim_now();
@@ -154,8 +157,8 @@ void CircularSource::poll(bool hinted) {
   hinted ? claim_now() : claim_overdue();
 }
 
-/// Returns whether a peek is possible: at an empty list, or one without a free item. Such lists
-/// share commands.
+/// Returns whether a poll may peek: the last claim found the list empty or without a free item, and
+/// no full scan for a freed item is due. The peeks of such lists share commands.
 bool CircularSource::may_look() const {
   return !owes_whole_ && (last_end() == ClaimEnd::empty || last_end() == ClaimEnd::nothing_free);
 }
@@ -168,8 +171,8 @@ void CircularSource::look() {
 
 void CircularSource::on_looked(const store::LookReply& reply) {
   if (!end_peek()) return;
-  // Peeks of all lists after a reconnect are paced by their replies and are no idle polls. Few of
-  // these peeks share a command, so their cost does not predict the cost of the next peek.
+  // After a reconnect, the admission limits the peeks, so they are no idle polls. Fewer of them
+  // share a command than later, so their cost does not predict the cost of the next peek.
   const bool for_back = std::exchange(looks_for_back_, false);
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (reply.worth_it) {
@@ -193,8 +196,8 @@ void CircularSource::claim_overdue() {
   overdue_ = false;
 }
 
-/// Returns whether the last claim was long ago, so that the position in the wait queue may be lost.
-/// Only a claim renews it and returns the number of other waiters.
+/// Returns whether the last claim was long ago, so that the host may lose its position in the wait
+/// queue. Only a claim renews the position and returns the number of other waiters.
 bool CircularSource::long_waiting() const {
   if (wait_queue() == WaitQueue::none) return false;
   const auto more = static_cast<Duration::rep>(std::max(other_waiters(), 1U) - 1);
@@ -202,9 +205,9 @@ bool CircularSource::long_waiting() const {
   return clock_.now() - claimed_at() >= std::min(pause, most_renewal);
 }
 
-/// Returns whether a claim replaces the peek, to renew the position in the wait queue. A shared
-/// peek is not charged in advance, and a claim is. So of a thousand waiting lists, few claim at a
-/// time, and the others peek.
+/// Returns whether a claim replaces the peek, to renew the position in the wait queue. The claim is
+/// charged in advance, and a shared peek is not. Among a thousand waiting lists, few thus claim at
+/// a time, and the others peek.
 bool CircularSource::renews_place() {
   if (!long_waiting() || (paid_ == 0 && !pay_from_spare())) return false;
   paid_ = 1;

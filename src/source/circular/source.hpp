@@ -1,6 +1,8 @@
-// Source of a circular list: how much of the list a claim scans, and when an idle list is polled.
+// Source of a circular list. It decides how much of the list a claim scans, and whether a poll of
+// an idle list peeks or claims.
 //
-// Idle lists share commands for peeks, and a claim follows if the peek finds it worthwhile.
+// Idle lists share commands for peeks. If the reply to a peek shows that a claim is worthwhile, the
+// list claims.
 #pragma once
 
 #include <cstddef>
@@ -87,8 +89,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   std::uint8_t in_vain_ = 0;      ///< consecutive claims that only renewed the position in the wait
                                   ///< queue
   // Extent of the next scan.
-  bool scarce_ = false;      ///< the last full scan found too little, so the next one covers only
-                             ///< the edges
+  bool scarce_ = false;      ///< the next scan covers only the edges, see examine()
   bool owes_whole_ = false;  ///< an item has become free; a full scan follows if the edges do not
                              ///< have it
   Instant looked_at_{};      ///< time of the last peek or full scan
