@@ -382,7 +382,7 @@ TEST_CASE("GET /api/v1/fleet: lists are sent over TCP only on request, without b
   CHECK(api.answer({{"after", "x"}}, false).status == 400);
 
   const std::string large = report(3900);
-  for (int i = 0; i < 2; ++i) fleet.lists(fleet.host("forged" + std::to_string(i)), 1000, large);
+  for (int i = 0; i < 2; ++i) fleet.lists(fleet.host("forged" + std::to_string(i)), 500, large);
   api.answers.clear();
   api.ask({}, false);
   int ticks = 0;
