@@ -55,6 +55,8 @@ class ClaimingSource : public Source,
   virtual void poll(bool /*hinted*/) { claim_now(); }
   /// Called when the idle list is admitted after a reconnect.
   virtual void poll_after_reconnect() { claim_now(); }
+  /// Called when the list has become idle.
+  virtual void on_idle() {}
   /// Called by activate(), even if the list was not idle.
   virtual void on_active() {}
   /// Called when the list cannot use a wake-up, since no slot is free.

@@ -138,6 +138,7 @@ class FakeList : public store::CircularList {
   }
 
   [[nodiscard]] bool hears() const override { return redis_.receives; }
+  void track() override {}
   void look() override {
     ++redis_.peeks;
     const auto& items = redis_.lists[rule_->prefix];

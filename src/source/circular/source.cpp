@@ -129,6 +129,10 @@ void CircularSource::follow_end() {
 
 // ---- Idle list
 
+void CircularSource::on_idle() {
+  if (last_end() == ClaimEnd::empty || last_end() == ClaimEnd::nothing_free) list_->track();
+}
+
 void CircularSource::on_active() {
   if (std::exchange(looks_for_back_, false)) been_back();
   list_->may_stop_listening();

@@ -61,6 +61,9 @@ class CircularList : public WorkQueue {
   /// Peeks whether a list that was empty, or had no free item, is still in that state, at a
   /// fraction of the cost of a claim. At most one peek at a time; one on_looked() follows.
   virtual void look() = 0;
+  /// Makes Redis report the next change of the list, if it can: hears() is true then. Must be
+  /// called after a claim that found no free item.
+  virtual void track() = 0;
   /// Returns the expected cost of a peek, see LookReply.
   [[nodiscard]] virtual double look_cost() const = 0;
   /// Allows the list to unsubscribe if on_wake() is not requested again within a few seconds. If

@@ -46,6 +46,7 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
   all_taken_ = result.more || result.end != ClaimEnd::more;
   empty_ = result.end == ClaimEnd::empty;
   if (result.end == ClaimEnd::nothing_free) note_length(scan, result);
+  if (!result.taken.empty()) untrack();  // the claim rotates the list
   if (result.next_free && (!scan.next_free || *result.next_free < *scan.next_free))
     scan.next_free = result.next_free;
 }
