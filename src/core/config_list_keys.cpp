@@ -8,6 +8,7 @@
 #include "core/gearman_settings.hpp"
 #include "core/job_code.hpp"
 #include "core/job_settings.hpp"
+#include "core/number.hpp"
 #include "core/schedule_settings.hpp"
 #include "core/setting_text.hpp"
 #include "core/text.hpp"
