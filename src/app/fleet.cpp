@@ -10,6 +10,7 @@
 #include "app/mark_recorder.hpp"
 #include "core/config.hpp"
 #include "operator/fleet.hpp"
+#include "page/live_fleet.hpp"
 #include "redis/random_number.hpp"
 #include "redis/url.hpp"
 #include "store/fleet/commands.hpp"

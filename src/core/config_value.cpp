@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "core/text.hpp"
 #include "core/units.hpp"

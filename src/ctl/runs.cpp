@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/escape.hpp"
+#include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"

@@ -2,6 +2,7 @@
 
 #include "core/escape.hpp"
 #include "ctl/csv.hpp"
+#include "ctl/failure.hpp"
 #include "ctl/item_stream.hpp"
 #include "ctl/schedule_common.hpp"
 

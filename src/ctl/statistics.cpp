@@ -7,6 +7,7 @@
 #include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
+#include "ctl/failure.hpp"
 #include "ctl/table.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"

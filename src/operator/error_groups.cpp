@@ -13,6 +13,7 @@
 #include "operator/history.hpp"
 #include "operator/lists.hpp"
 #include "operator/runs.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::verbs {
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/escape.hpp"
 #include "core/number.hpp"
 #include "operator/cursor.hpp"
 #include "store/circular/keys.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/text.hpp"
 #include "schedule/cron.hpp"
 #include "schedule/recurrence_data.hpp"
 

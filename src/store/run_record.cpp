@@ -8,6 +8,7 @@
 
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
+#include "store/store_error.hpp"
 #include "view/run_record.hpp"
 
 namespace w8y::store {
