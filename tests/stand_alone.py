@@ -21,6 +21,7 @@ STANDARD = {
     "algorithm": r"std::(?:sort|find_if|any_of|all_of|min|max|lower_bound|remove_if)\b",
     "array": r"std::array<",
     "chrono": r"std::chrono::",
+    "cmath": r"std::(?:ceil|floor|isfinite|isnan|isinf|round|llround|sqrt|pow|log2?|fmod|trunc)\b",
     "cstdint": r"std::u?int(?:8|16|32|64)_t\b",
     "functional": r"std::function<",
     "map": r"std::map<",
