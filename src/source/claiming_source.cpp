@@ -100,7 +100,7 @@ void ClaimingSource::activate() {
 }
 
 void ClaimingSource::claim_now() {
-  const bool for_wake = wake_due_.has_value();
+  const bool for_wake = wake_due_ && *wake_due_ <= clock_.now();
   if (for_wake) {
     woke_at_ = clock_.now();
     for_wake_ = true;
@@ -132,7 +132,13 @@ std::optional<Duration> ClaimingSource::hint() const {
 
 void ClaimingSource::poll_due(bool hinted, double paid) {
   paid_ = paid;
-  wake_due_&&* wake_due_ <= clock_.now() ? claim_now() : poll(hinted);
+  if (wake_due_ && *wake_due_ <= clock_.now()) return claim_now();
+  poll(hinted);
+}
+
+void ClaimingSource::poll(bool) {
+  if (wake_due_) wake_due_ = clock_.now();  // the claim is also the planned one
+  claim_now();
 }
 
 // ---- Wake-ups
@@ -152,17 +158,18 @@ void ClaimingSource::woken(bool turn) {
 
 /// Returns true if the list can claim now after a wake-up; the idle state has ended then. Otherwise
 /// plans the claim for later: the last claim after a wake-up found nothing, or other hosts wait and
-/// it is not this host's turn, or the idle budget does not cover the claim.
+/// it is not this host's turn, or the claim must wait for the idle budget.
 bool ClaimingSource::begin_wake(bool turn) {
   const Instant now = clock_.now();
   Instant at = now;
   if (fruitless_ > 0) at = std::max(at, woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)));
   if (wait_queue_ != WaitQueue::none && !turn) at += spread(wake_spread);
   if (wake_due_ && *wake_due_ <= at) return false;
-  if (at <= now && pay()) {
+  const std::optional<double> paid = at <= now ? pay_for_wake() : std::nullopt;
+  if (paid) {
     if (fruitless_ == 0) go_apart();
     activate();
-    paid_ = 1;
+    paid_ = *paid;
     woke_at_ = now;
     for_wake_ = true;
     return true;

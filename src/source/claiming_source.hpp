@@ -52,9 +52,13 @@ class ClaimingSource : public Source,
   [[nodiscard]] virtual double poll_cost() const { return 1; }
   /// Called when a poll of the idle list is due. `hinted`: it is due because an item may have
   /// become free.
-  virtual void poll(bool /*hinted*/) { claim_now(); }
+  virtual void poll(bool hinted);
   /// Called when the idle list is admitted after a reconnect.
   virtual void poll_after_reconnect() { claim_now(); }
+  /// Charges the idle budget for a claim after a wake-up. Returns the charge; nullopt if the claim
+  /// must wait for the budget. By default there is no charge: jobs are claimed at once, and only
+  /// the pauses between fruitless claims limit the claims.
+  [[nodiscard]] virtual std::optional<double> pay_for_wake() { return 0; }
   /// Called by activate(), even if the list was not idle.
   virtual void on_active() {}
   /// Called when the list cannot use a wake-up, since no slot is free.
@@ -87,8 +91,8 @@ class ClaimingSource : public Source,
   void outdate_claim() { woken_ = woken_ || (in_flight_ && !claim_waits_); }
   /// Ends the idle state, and cancels the requested poll, the planned claim and the peek.
   void activate();
-  /// Ends the idle state and calls on_may_claim(). A claim that is planned after a wake-up is made
-  /// now.
+  /// Ends the idle state and calls on_may_claim(). If a claim after a wake-up is due, the claim
+  /// counts as this claim.
   void claim_now();
   /// If the list is idle, requests a poll for the time at which an item becomes free.
   void expect_free(Instant at);

@@ -103,6 +103,18 @@ TEST_CASE("a new job of a feed is claimed at once and settled by its disposition
   CHECK(std::get<Finish>(bench.queue->ends[0].what).result == "{}");
 }
 
+TEST_CASE("a new job of a feed is claimed at once, even if the idle budget is used up") {
+  Bench bench;
+  struct Spender final : IdlePolls::Sleeper {
+    using Sleeper::Sleeper;
+    void poll_due(bool, double) override {}
+    void back_due() override {}
+  };
+  Spender(bench.idle).charge(10'000);
+  bench.put("a");
+  CHECK(bench.log == std::vector<std::string>{"start a"});
+}
+
 TEST_CASE(
     "a feed is polled for jobs without notification, and rarely with complete notifications") {
   Bench bench;
