@@ -37,7 +37,7 @@ void check_exists(QueryContext& query, const std::string& list) {
 /// Refuses a name that the config has for a list of another kind.
 void check_schedule(const QueryContext& query, const std::string& name) {
   const auto known = query.lists == nullptr ? std::nullopt : query.lists->find(name);
-  if (known && verbs::verbs_of(*known->kind).read_schedule == nullptr)
+  if (known && known->kind != &verbs::schedule_kind())
     throw QueryError(conflict, escape_text(name) + " is not a schedule");
 }
 

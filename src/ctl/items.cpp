@@ -84,12 +84,11 @@ struct ItemColumn {
 
 std::vector<ItemColumn> item_columns(const KindView& kind, bool wide) {
   using namespace view;
-  constexpr unsigned jobs = schedule_job | feed_job;
-  constexpr unsigned all = circular_item | jobs;
-  const auto name = [](const ItemView& item) { return item_text(item.shown()); };
+  constexpr unsigned all = circular_item | schedule_job | feed_job;
   std::vector<ItemColumn> columns{
-      {{"ITEM", may_be_cut}, circular_item, name},
-      {{"JOB", may_be_cut}, jobs, name},
+      {{kind.surface == circular_item ? "ITEM" : "JOB", may_be_cut},
+       all,
+       [](const ItemView& item) { return item_text(item.shown()); }},
       {"STATE", all, [](const ItemView& item) { return shaded(std::string(item.state)); }},
       {"AGE", all, [](const ItemView& item) { return item.since ? since(*item.since) : ""; }},
       {"LOCK", circular_item,

@@ -64,10 +64,10 @@ class RunItem final : public Command {
     const verbs::KindVerbs& kind = verbs::verbs_of(verbs::kind_or_default(query, prefix_));
     if (kind.run_job == nullptr)
       return next_ ? move_first(options, query) : run_item(options, context, query);
-    const verbs::RunJobResult done = kind.run_job(query, prefix_, item_.items.front(), next_);
-    if (done.result != verbs::RunJobResult::Result::done) throw Failure(refused, done.text);
-    print(options, done.text, {}, {});
-    return ctl::done;
+    const verbs::RunJobResult result = kind.run_job(query, prefix_, item_.items.front(), next_);
+    if (!result.done) throw Failure(refused, result.text);
+    print(options, result.text, {}, {});
+    return done;
   }
 
  private:

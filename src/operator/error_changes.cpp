@@ -4,6 +4,7 @@
 
 #include "operator/error_groups.hpp"
 #include "operator/kinds.hpp"
+#include "operator/lists.hpp"
 
 namespace w8y::verbs {
 
@@ -16,9 +17,10 @@ ChangedGroup change_group(QueryContext& query, const std::string& list, const st
                           const std::optional<WallTime>& since, GroupChange change,
                           const ChangeNote& note) {
   const ErrorItems found = items_of_group(query, list, id, since);
-  return {verbs_of(kind_or_default(query, list))
-              .change_group(query, list, id, found.items, change, note),
-          found.too_long, found.complete};
+  const KindTraits& kind = kind_or_default(query, list);
+  if (!kind.in_redis) refuse_gearman(list);
+  return {verbs_of(kind).change_group(query, list, id, found.items, change, note), found.too_long,
+          found.complete};
 }
 
 }  // namespace w8y::verbs

@@ -119,26 +119,24 @@ WhyItems count_feed_jobs(QueryContext& query, const WhyList& list) {
 
 /// Makes a queued job the next to be claimed.
 RunJobResult run_feed_job(QueryContext& query, const std::string& feed, const Item& id, bool) {
-  using Result = RunJobResult::Result;
   const std::string name = escape_text(id);
   const store::FeedKeys keys(feed);
-  if (query.redis.call({"EXISTS", keys.paused}).number > 0)
-    return {Result::refused, paused_text(feed)};
+  if (query.redis.call({"EXISTS", keys.paused}).number > 0) return {false, paused_text(feed)};
   JobFeed jobs({query.redis, query.cluster(), query.by}, feed);
   if (jobs.change(JobChange::next, {id}).front().done)
-    return {Result::done, name + " is the next to be claimed"};
+    return {true, name + " is the next to be claimed"};
   switch (jobs.find(id)) {
     case JobFeed::Whereabouts::stalled:
-      return {Result::refused, name + " is stalled; to return it to the queue: w8yctl job retry " +
-                                   escape_text(feed) + " " + name};
+      return {false, name + " is stalled; to return it to the queue: w8yctl job retry " +
+                         escape_text(feed) + " " + name};
     case JobFeed::Whereabouts::there:
-      return {Result::refused, name + " is claimed already; to see its holder: w8yctl why " +
-                                   escape_text(feed) + " " + name};
+      return {false, name + " is claimed already; to see its holder: w8yctl why " +
+                         escape_text(feed) + " " + name};
     case JobFeed::Whereabouts::gone:
       break;
   }
-  return {Result::not_found, "the feed " + escape_text(feed) + " has no job " + name +
-                                 ": it is finished, was retracted, or never existed"};
+  return {false, "the feed " + escape_text(feed) + " has no job " + name +
+                     ": it is finished, was retracted, or never existed"};
 }
 
 }  // namespace
@@ -170,7 +168,6 @@ const KindVerbs feed_verbs{
         },
     .run_job = run_feed_job,
     .read_payloads = read_payloads,
-    .read_feed = read_feed,
 };
 
 }  // namespace w8y::verbs

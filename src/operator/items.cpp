@@ -33,6 +33,7 @@ void read_payloads(QueryContext& query, const std::string& list, const KindTrait
 
 view::ItemList all_items(QueryContext& query, const std::string& list, const KindTraits& kind,
                          const std::string& state, std::size_t most) {
+  if (!kind.in_redis) refuse_gearman(list);
   return verbs_of(kind).all_items(query, list, state, most);
 }
 

@@ -1,7 +1,6 @@
 #include "operator/kinds.hpp"
 
-#include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "core/escape.hpp"
 #include "operator/key_names.hpp"
@@ -13,18 +12,12 @@ namespace w8y::verbs {
 
 namespace {
 
-const KindVerbs gearman_verbs{
-    .all_items = [](QueryContext&, const std::string& list, const std::string&,
-                    std::size_t) -> view::ItemList { refuse_gearman(list); },
-    .change_group = [](QueryContext&, const std::string& list, const std::string&,
-                       const std::vector<Item>&, GroupChange,
-                       const ChangeNote&) -> std::vector<ChangedItem> { refuse_gearman(list); },
-    .refuse_items = [](QueryContext&, const std::string& list) { refuse_gearman(list); },
-};
+constexpr KindVerbs gearman_verbs{};
 
 /// In the order of SourceKind.
-constexpr std::array<const KindVerbs*, source_kind_count> kind_verbs{
-    &circular_verbs, &schedule_verbs, &feed_verbs, &gearman_verbs};
+constexpr const KindVerbs* kind_verbs[] = {&circular_verbs, &schedule_verbs, &feed_verbs,
+                                           &gearman_verbs};
+static_assert(std::size(kind_verbs) == source_kind_count);
 
 }  // namespace
 
@@ -32,9 +25,12 @@ const KindVerbs& verbs_of(const KindTraits& kind) {
   return *kind_verbs[kind.index()];
 }
 
-const KindTraits& kind_of(const KindVerbs& verbs) {
-  return *std::ranges::find_if(
-      kind_rows, [&](const KindTraits& kind) { return kind_verbs[kind.index()] == &verbs; });
+const KindTraits& schedule_kind() {
+  return traits_of(SourceKind::schedule);
+}
+
+const KindTraits& feed_kind() {
+  return traits_of(SourceKind::job);
 }
 
 const KindTraits* kind_by_keys(const QueryContext& query, const std::string& prefix) {
@@ -52,18 +48,18 @@ const KindTraits* kind_by_keys(const QueryContext& query, const std::string& pre
   const auto is_there = [](const redis::ReplyCopy& reply) {
     return !reply.is_error() && reply.number > 0;
   };
-  if (is_there(told[0])) return &kind_of(circular_verbs);
-  if (is_there(told[2])) return &kind_of(schedule_verbs);
-  if (jobs[0].text == "job" || is_there(jobs[1])) return &kind_of(feed_verbs);
+  if (is_there(told[0])) return &traits_of(SourceKind::circular);
+  if (is_there(told[2])) return &schedule_kind();
+  if (jobs[0].text == "job" || is_there(jobs[1])) return &feed_kind();
   // A circular list without items may have run records, a pause or quarantined items.
-  return is_there(told[1]) ? &kind_of(circular_verbs) : nullptr;
+  return is_there(told[1]) ? &traits_of(SourceKind::circular) : nullptr;
 }
 
 const KindTraits* find_kind(QueryContext& query, const std::string& prefix) {
   if (query.lists != nullptr)
     if (const auto list = query.lists->find(prefix)) return list->kind;
   if (const KindTraits* kind = kind_by_keys(query, prefix)) return kind;
-  return key_names(query, prefix).suffix.empty() ? nullptr : &kind_of(schedule_verbs);
+  return key_names(query, prefix).suffix.empty() ? nullptr : &schedule_kind();
 }
 
 std::string paused_text(const std::string& list) {

@@ -16,8 +16,7 @@
 namespace w8y::verbs {
 
 struct RunJobResult {
-  enum class Result { done, refused, not_found };
-  Result result = Result::done;
+  bool done = false;
   std::string text;  ///< one line: the effect, or the reason and the remedy
 };
 
@@ -27,7 +26,7 @@ struct KindVerbs {
   /// Copies the settings that verbs need of a list; nullptr = verbs need none.
   void (*copy_settings)(const ListConfig& rule, KnownList& into) = nullptr;
 
-  // The next five are nullptr if the items of the kind are not in Redis.
+  // The next seven are nullptr if the items of the kind are not in Redis.
   /// Reads a page of items.
   void (*list_items)(QueryContext& query, const std::string& list, const ItemFilter& filter,
                      const PageRequest& part, ItemsPage& found) = nullptr;
@@ -42,15 +41,14 @@ struct KindVerbs {
   /// Keeps the item of an active run from running again.
   void (*quarantine_run)(QueryContext& query, const view::RunView& run,
                          const ChangeNote& note) = nullptr;
-
-  /// Reads the items in a state (empty: any state), at most `most` of them (0: all). For Gearman,
-  /// throws QueryError.
+  /// Reads the items in a state (empty: any state), at most `most` of them (0: all).
   view::ItemList (*all_items)(QueryContext& query, const std::string& list,
-                              const std::string& state, std::size_t most);
+                              const std::string& state, std::size_t most) = nullptr;
   /// Changes the items of the error group `id`. Throws QueryError if the kind has no such change.
   std::vector<ChangedItem> (*change_group)(QueryContext& query, const std::string& list,
                                            const std::string& id, const std::vector<Item>& items,
-                                           GroupChange change, const ChangeNote& note);
+                                           GroupChange change, const ChangeNote& note) = nullptr;
+
   /// Throws QueryError for the verbs of items of circular lists. The error names the subcommand
   /// that applies. nullptr = these verbs are for this kind.
   void (*refuse_items)(QueryContext& query, const std::string& list) = nullptr;
@@ -69,11 +67,6 @@ struct KindVerbs {
   /// have no payload.
   void (*read_payloads)(QueryContext& query, const std::string& list,
                         std::vector<view::ItemView>& items, bool whole) = nullptr;
-
-  /// Reads the overview of a schedule; nullptr = lists of this kind are no schedules.
-  view::ScheduleView (*read_schedule)(QueryContext& query, const std::string& list) = nullptr;
-  /// Reads the overview of a feed of jobs; nullptr = lists of this kind are no feeds.
-  view::FeedView (*read_feed)(QueryContext& query, const std::string& list) = nullptr;
 };
 
 extern const KindVerbs circular_verbs;
@@ -81,8 +74,8 @@ extern const KindVerbs schedule_verbs;
 extern const KindVerbs feed_verbs;
 
 const KindVerbs& verbs_of(const KindTraits& kind);
-/// Returns the kind whose row this is.
-const KindTraits& kind_of(const KindVerbs& verbs);
+const KindTraits& schedule_kind();
+const KindTraits& feed_kind();
 
 /// Returns the kind of a list by its keys in Redis; nullptr: Redis has none of its keys. A key that
 /// the user has no permission to read counts as missing. In a cluster, a list without a hash tag

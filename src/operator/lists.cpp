@@ -163,7 +163,7 @@ void check_feed_tag(const QueryContext& query, const std::string& feed) {
 
 bool is_feed_of_config(const QueryContext& query, const std::string& feed) {
   const auto list = query.lists == nullptr ? std::nullopt : query.lists->find(feed);
-  return list && verbs_of(*list->kind).read_feed != nullptr;
+  return list && list->kind == &feed_kind();
 }
 
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix) {
@@ -180,8 +180,9 @@ std::string events_channel(const QueryContext& query, const std::string& prefix)
 }
 
 store::CircularKeys item_keys(QueryContext& query, const std::string& prefix) {
-  if (const auto refuse = verbs_of(kind_or_default(query, prefix)).refuse_items; refuse != nullptr)
-    refuse(query, prefix);
+  const KindTraits& kind = kind_or_default(query, prefix);
+  if (!kind.in_redis) refuse_gearman(prefix);
+  if (const auto refuse = verbs_of(kind).refuse_items; refuse != nullptr) refuse(query, prefix);
   return circular_keys(query, prefix);
 }
 

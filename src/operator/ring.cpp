@@ -43,7 +43,7 @@ WallTime redis_now(redis::SyncClient& client, const std::string& key) {
 store::CircularKeys ring_keys(const QueryContext& query, const std::string& prefix) {
   const auto list = query.lists->find(prefix);
   if (!list) throw QueryError(404, "there is no such list");
-  if (verbs_of(*list->kind).refuse_items != nullptr)
+  if (!list->kind->in_redis || verbs_of(*list->kind).refuse_items != nullptr)
     throw QueryError(409, "only circular lists have a ring; this list has jobs");
   return circular_keys(query, prefix);
 }

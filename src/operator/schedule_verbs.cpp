@@ -139,38 +139,34 @@ WhyItems count_scheduled(QueryContext& query, const WhyList& list) {
 /// Enqueues the job, as if it were due.
 RunJobResult run_scheduled(QueryContext& query, const std::string& list, const Item& job,
                            bool next) {
-  using Result = RunJobResult::Result;
   if (next)
-    return {Result::refused, escape_text(list) +
-                                 " is a schedule, whose queues keep their order; omit --next to "
-                                 "put the job in its queue now"};
+    return {false, escape_text(list) +
+                       " is a schedule, whose queues keep their order; omit --next to "
+                       "put the job in its queue now"};
   const std::string name = escape_text(job);
   const ScheduleOfList of = schedule_of(query, list);
   const std::string way = "w8yctl schedule -k " + escape_text(key_names(query, list).prefix);
   if (const auto* other = of.shared.find(code_of(job)))
-    return {Result::not_found, "the job " + name + " belongs to the list " +
-                                   escape_text(other->list) + "; to run it: w8yctl run " +
-                                   escape_text(other->list) + " " + name};
+    return {false, "the job " + name + " belongs to the list " + escape_text(other->list) +
+                       "; to run it: w8yctl run " + escape_text(other->list) + " " + name};
   switch (ScheduleChanges(query.redis, of.keys, query.by).run_now(job)) {
     case RunNow::entered:
-      return {Result::done, name + " is in the queue " + escape_text(code_of(job)) + " now"};
+      return {true, name + " is in the queue " + escape_text(code_of(job)) + " now"};
     case RunNow::running:
-      return {Result::refused, name + " runs already"};
+      return {false, name + " runs already"};
     case RunNow::queued:
-      return {Result::refused, name + " is in the queue " + escape_text(code_of(job)) + " already"};
+      return {false, name + " is in the queue " + escape_text(code_of(job)) + " already"};
     case RunNow::halted:
-      return {Result::refused,
-              "the schedule is halted; resume it with: " + way + " control RESUME"};
+      return {false, "the schedule is halted; resume it with: " + way + " control RESUME"};
     case RunNow::paused:
-      return {Result::refused, paused_text(list)};
+      return {false, paused_text(list)};
     case RunNow::bad:
-      return {Result::refused,
-              "the code of " + name + " is invalid: its keys would be keys of another code"};
+      return {false, "the code of " + name + " is invalid: its keys would be keys of another code"};
     case RunNow::unknown:
       break;
   }
-  return {Result::not_found, "the schedule " + escape_text(list) + " has no job " + name +
-                                 "; to set one: " + way + " set"};
+  return {false, "the schedule " + escape_text(list) + " has no job " + name +
+                     "; to set one: " + way + " set"};
 }
 
 }  // namespace
@@ -200,7 +196,6 @@ const KindVerbs schedule_verbs{
         },
     .run_job = run_scheduled,
     .add_facts = read_halt,
-    .read_schedule = read_schedule,
 };
 
 }  // namespace w8y::verbs

@@ -29,25 +29,23 @@ constexpr std::size_t next_times = 5;
 constexpr std::int64_t quarter = 15 * 60;
 constexpr std::int64_t quarters = 96;
 
-/// Reads a page of the known lists whose kind has `reader`, and sets the cursor of the next page.
+/// Reads a page of the known lists of a kind with `read`, and sets the cursor of the next page.
 template <class View>
-ListsPage<View> page_of(QueryContext& query, const PageRequest& part,
-                        View (*KindVerbs::*reader)(QueryContext& query, const std::string& list)) {
+ListsPage<View> page_of(QueryContext& query, const PageRequest& part, const KindTraits& kind,
+                        View (*read)(QueryContext& query, const std::string& list)) {
   const auto fields = read_cursor(part.after, "name", 1);
   // One more than the limit shows that there is another page.
-  std::vector<std::pair<std::string, const KindVerbs*>> lists;
-  query.lists->each([&](const std::string& prefix, const KindTraits& kind) {
-    const KindVerbs& verbs = verbs_of(kind);
-    if (verbs.*reader != nullptr && (fields.empty() || prefix > fields[0]) &&
-        lists.size() <= part.limit)
-      lists.emplace_back(prefix, &verbs);
+  std::vector<std::string> lists;
+  query.lists->each([&](const std::string& prefix, const KindTraits& of) {
+    if (&of == &kind && (fields.empty() || prefix > fields[0]) && lists.size() <= part.limit)
+      lists.push_back(prefix);
   });
   ListsPage<View> page;
   if (lists.size() > part.limit) {
     lists.pop_back();
-    page.next = make_cursor({"name", lists.back().first});
+    page.next = make_cursor({"name", lists.back()});
   }
-  for (const auto& [list, verbs] : lists) page.lists.push_back((verbs->*reader)(query, list));
+  for (const std::string& list : lists) page.lists.push_back(read(query, list));
   return page;
 }
 
@@ -206,11 +204,11 @@ void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list
 }
 
 ListsPage<view::ScheduleView> list_schedules(QueryContext& query, const PageRequest& part) {
-  return page_of(query, part, &KindVerbs::read_schedule);
+  return page_of(query, part, schedule_kind(), read_schedule);
 }
 
 ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& part) {
-  return page_of(query, part, &KindVerbs::read_feed);
+  return page_of(query, part, feed_kind(), read_feed);
 }
 
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
@@ -219,8 +217,8 @@ ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const
   const KindTraits* kind = find_kind(query, list);
   if (kind == nullptr) {
     check_known(query, list);
-    kind = &kind_of(schedule_verbs);
-  } else if (verbs_of(*kind).read_schedule == nullptr) {
+    kind = &schedule_kind();
+  } else if (kind != &schedule_kind()) {
     throw QueryError(404, escape_text(list) + " is not a schedule");
   }
   check_state(list, state, view::view_of(*kind).states);
