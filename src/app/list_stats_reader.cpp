@@ -1,7 +1,7 @@
 #include "app/list_stats_reader.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -85,9 +85,10 @@ void ListStatsReader::read_next() {
     return std::exchange(then_, {})();
   }
   // In the order of SourceKind.
-  constexpr std::array<void (ListStatsReader::*)(), source_kind_count> readers{
-      &ListStatsReader::read_circular, &ListStatsReader::read_schedule, &ListStatsReader::read_jobs,
-      nullptr};
+  constexpr void (ListStatsReader::*readers[])() = {&ListStatsReader::read_circular,
+                                                    &ListStatsReader::read_schedule,
+                                                    &ListStatsReader::read_jobs, nullptr};
+  static_assert(std::size(readers) == source_kind_count);
   (this->*readers[waiting_.front()->traits().index()])();
 }
 

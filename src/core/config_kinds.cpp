@@ -91,12 +91,13 @@ void check_gearman(const ConfigValue& list, ListConfig& rule) {
 }
 
 /// In the order of SourceKind.
-constexpr KindChecks kind_checks[source_kind_count] = {
+constexpr KindChecks kind_checks[] = {
     {warn_of_late_visits, nullptr},
     {check_schedule, nullptr},
     {nullptr, nullptr},
     {check_gearman, why_not_in_gearman},
 };
+static_assert(std::size(kind_checks) == source_kind_count);
 
 }  // namespace
 

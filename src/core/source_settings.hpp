@@ -2,8 +2,9 @@
 // change of one type recompiles only the files that use it.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 #include "core/copy_on_write.hpp"
 
@@ -34,7 +35,7 @@ struct KindTraits {
 };
 
 /// In the order of SourceKind.
-inline constexpr std::array<KindTraits, source_kind_count> kind_rows{{
+inline constexpr KindTraits kind_rows[] = {
     {SourceKind::circular, "circular", true, true, false, true, false, false, R"("list", "lock:…")",
      "", ":list"},
     {SourceKind::schedule, "schedule", true, false, false, false, true, true,
@@ -42,9 +43,13 @@ inline constexpr std::array<KindTraits, source_kind_count> kind_rows{{
     {SourceKind::job, "job", true, false, true, true, false, false, R"("feed.ids:", "claims")",
      "feed.ids:", ""},
     {SourceKind::gearman, "gearman", false, false, true, false, false, false, "", "", ""},
-}};
+};
+static_assert(std::size(kind_rows) == source_kind_count);
+static_assert(std::ranges::all_of(kind_rows, [](const KindTraits& row) {
+  return &row == &kind_rows[row.index()];
+}));
 /// Kind of a list whose config has no `source`, and of an unknown list.
-inline constexpr const KindTraits* default_kind = kind_rows.data();
+inline constexpr const KindTraits* default_kind = kind_rows;
 
 constexpr const KindTraits& traits_of(SourceKind kind) {
   return kind_rows[static_cast<std::size_t>(kind)];

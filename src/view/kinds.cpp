@@ -1,6 +1,7 @@
 #include "view/kinds.hpp"
 
 #include <array>
+#include <iterator>
 
 #include "view/why_phrases.hpp"
 
@@ -16,7 +17,7 @@ constexpr std::array<std::string_view, 6> feed_states{"running", "delayed", "cla
                                                       "queued",  "stalled", "orphaned"};
 
 /// In the order of SourceKind.
-constexpr KindView kind_views[source_kind_count] = {
+constexpr KindView kind_views[] = {
     {.states = circular_states,
      .surface = circular_item,
      .item = "item",
@@ -43,6 +44,7 @@ constexpr KindView kind_views[source_kind_count] = {
      .why = core::why_feed_job},
     {},
 };
+static_assert(std::size(kind_views) == source_kind_count);
 
 }  // namespace
 
