@@ -1,5 +1,5 @@
-// Circular list in its store, the port between CircularSource, which decides when to claim and how
-// much to scan, and Redis.
+// Circular list in its store, the port between CircularSource, which decides how much to scan, and
+// Redis.
 #pragma once
 
 #include <cstddef>

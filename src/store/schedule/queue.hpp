@@ -1,5 +1,5 @@
-// Schedules in their store, the port between a source, which decides when to claim and what a
-// settlement does, and Redis.
+// Schedules in their store, the port between a source, which decides what a settlement does, and
+// Redis.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Jobs of a feed in their store, the port between JobSource, which decides when to claim and what a
-// settlement does, and Redis.
+// Jobs of a feed in their store, the port between JobSource, which decides what a settlement does,
+// and Redis.
 #pragma once
 
 #include <cstddef>
