@@ -218,12 +218,13 @@ void Scenario::query_items(Server& at, const std::string& list, const std::strin
   for (const char* name : {":lock", ":proc"})
     if (at.keys().exists(list + name)) names.insert(list + name + ':');
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
-  // An open breaker lets one item at a time run, under any lock_key.
-  Instant last_turn{};
-  for (const std::string& name : names)
-    last_turn = std::max(last_turn, promises_.turning(at.name() + ' ' + name).last);
   const Duration pass = time_for_pass(*items, who);
   const Duration open = delay_by_breaker(at, list);
+  Instant last_turn = turning.last;
+  // An open breaker lets one item at a time run, under any lock_key.
+  if (open > Duration{0})
+    for (const std::string& name : names)
+      last_turn = std::max(last_turn, promises_.turning(at.name() + ' ' + name).last);
   // Few items are free at a time, even in a long list.
   auto& free = free_[at.name() + ' ' + locks];
   std::map<std::string, Free> was;
