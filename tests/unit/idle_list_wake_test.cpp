@@ -51,6 +51,27 @@ TEST_CASE("a wake-up during a peek causes a claim, and the reply to the peek has
   CHECK(bench.log == std::vector<std::string>{"start 0"});
 }
 
+TEST_CASE("a claim at the end of a delay does not count as the claim that is planned for later") {
+  IdlePollerBench bench(rule_for("work"), 1);
+  bench.lock(0, 1, 10s);
+  bench.begin();
+  bench.run_for(1s);
+  auto& handler = bench.sources.back()->handler;
+  bench.lock(0, 1, 5ms);
+  handler.on_wake();
+  bench.run_for(1ms);
+  handler.on_wake();  // plans a claim 10 ms after the claim in vain
+  bench.run_for(1ms);
+  bench.lock(0, 1, 10s);
+  const std::size_t before = bench.redis.claims;
+  bench.run_for(6ms);
+  REQUIRE(bench.redis.claims == before + 1);
+  bench.run_for(4ms);
+  handler.on_wake();
+  bench.run_for(1ms);
+  CHECK(bench.redis.claims == before + 2);
+}
+
 TEST_CASE("a wake-up while a claim is in flight causes another claim before the list is idle") {
   IdlePollerBench bench(rule_for("work"), 3);
   bench.redis.claim_takes = 10ms;
