@@ -60,7 +60,7 @@ TEST_CASE("a claim at the end of a delay does not count as the claim that is pla
   bench.lock(0, 1, 5ms);
   handler.on_wake();
   bench.run_for(1ms);
-  handler.on_wake();  // plans a claim 10 ms after the claim in vain
+  handler.on_wake();  // plans a claim 10 ms after the last one, which found nothing
   bench.run_for(1ms);
   bench.lock(0, 1, 10s);
   const std::size_t before = bench.redis.claims;
