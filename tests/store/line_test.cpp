@@ -216,6 +216,29 @@ TEST_CASE("a free fleet slot goes to the next waiter too") {
   CHECK(two.claim(1).claims.size() == 1);
 }
 
+TEST_CASE("a new item at the end of a long list goes to the first waiter") {
+  ListConfig rule = list_rule();
+  rule.fleet_concurrency = 2;  // less than one slot for each host
+  RedisServer server;
+  loop::Loop loop;
+  Host one(loop, server.url(), rule, "one");
+  Host two(loop, server.url(), rule, "two");
+  Host three(loop, server.url(), rule, "three");
+  for (int i = 0; i < 30; ++i) {
+    const std::string item = "item" + std::to_string(i);
+    server.command({"RPUSH", "work:list", item});
+    server.command({"SET", "work:lock:" + item, "run:x:1:y"});
+  }
+  for (Host* host : {&one, &two, &three}) {
+    CHECK(stand_in_line(*host, 1).claims.empty());
+    turn_for(loop, 2ms);  // so that no two hosts join at the same time
+  }
+  server.command({"RPUSH", "work:list", "new"});
+  CHECK(three.claim(1).claims.empty());
+  CHECK(turn_until(loop, [&] { return one.reported.turns == 1; }));
+  CHECK(items_of(one.claim(1)) == std::vector<Item>{"new"});
+}
+
 TEST_CASE("a busy host unsubscribes after 64 messages") {
   RedisServer server;
   loop::Loop loop;

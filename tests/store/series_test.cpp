@@ -136,7 +136,7 @@ TEST_CASE("the statistics of a list take at most 48 KiB, and 128 KiB of memory o
   CHECK(bytes <= 48 << 10);
   CHECK(longest < 1024);
   CHECK(std::stoll(f.server.command({"MEMORY", "USAGE", key, "SAMPLES", "0"})) <= 128 << 10);
-  // The largest counts are kept. A minute may have begun since, and then the newest bucket is
+  // The largest counts are kept. A new minute may have started since, and then the newest bucket is
   // empty.
   const view::Statistics hour = f.read();
   REQUIRE(hour.buckets.size() == 60);

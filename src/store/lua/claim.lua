@@ -192,14 +192,23 @@ if others > 0 and ARGV[10] == '1' then
   want = min(want, math.max(most_taken, 0))
 end
 if want == 0 then
-  -- The items that were claimed longest ago are at the left end.
-  local items, names = read(0, min(16, length), most_bytes)
-  local locked = redis.call('EXISTS', unpack(names))
-  if two_names then
-    for i = 1, #items do names[i] = other_locks .. items[i] end
-    locked = locked + redis.call('EXISTS', unpack(names))
+  local function free_among(first, count, stop)
+    local items, names = read(first, count, stop)
+    if #names == 0 then return 0 end
+    local locked = redis.call('EXISTS', unpack(names))
+    if two_names then
+      for i = 1, #items do names[i] = other_locks .. items[i] end
+      locked = locked + redis.call('EXISTS', unpack(names))
+    end
+    return #names - locked
   end
-  tell_others(min(#names - locked, room) - called)
+  -- The items that were claimed longest ago are at the left end, and new ones at the right end.
+  local free = free_among(0, min(16, length), most_bytes / 2)
+  if free <= 0 and length > 16 then
+    local first = math.max(16, length - 16)
+    free = free_among(first, length - first, most_bytes)
+  end
+  tell_others(min(free, room) - called)
   return {'none', 0, -1, length .. stand_in_line()}
 end
 
