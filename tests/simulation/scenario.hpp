@@ -91,6 +91,8 @@ class Scenario {
                std::function<void(const CommandEnd& end)> told = {});
   void insist(const std::string& at, const std::vector<std::string>& words);
   void command_schedule(const Fault& fault);
+  /// Lets an operator resume the schedule after the pause.
+  void resume_schedule(const std::string& at, Duration pause);
   void command_feed(const Fault& fault);
   void operator_has(const Fault& fault, const std::string& id);
 

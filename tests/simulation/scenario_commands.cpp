@@ -68,6 +68,10 @@ std::vector<std::string> words_about_feed(Random& random, const std::string& id)
                            : std::vector<std::string>{"feed", "delete", "notes"};
 }
 
+std::vector<std::string> words_of_control(const std::string& value) {
+  return {"schedule", "-k", schedule_name, "control", value};
+}
+
 }  // namespace
 
 void Scenario::start_command(const Fault& fault) {
@@ -113,12 +117,12 @@ void Scenario::command_schedule(const Fault& fault) {
       "m" + std::to_string(1 + random.below(6)) + random.one_of<std::string>({":A", ":B"});
   if (random.below(10) > 0 || fault.time == Duration{0})
     return command(fault.server, words_about_schedule(random, job, at.keys().now_ms() / 1000));
-  const std::vector<std::string> control{"schedule", "-k", schedule_name, "control"};
-  auto halt = control, resume = control;
-  halt.emplace_back("HALT");
-  resume.emplace_back("RESUME");
-  command(fault.server, halt);
-  world_.after(fault.time, [this, at = fault.server, resume] { insist(at, resume); });
+  command(fault.server, words_of_control("HALT"));
+  resume_schedule(fault.server, fault.time);
+}
+
+void Scenario::resume_schedule(const std::string& at, Duration pause) {
+  world_.after(pause, [this, at] { insist(at, words_of_control("RESUME")); });
 }
 
 void Scenario::command_feed(const Fault& fault) {

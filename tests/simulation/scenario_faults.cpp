@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "simulation/scenario.hpp"
+#include "store/schedule/keys.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::sim {
@@ -137,6 +138,9 @@ void Scenario::start_server(const Fault& fault) {
                    [this, &at, &fault] {
                      promises_.error(fault.server, fault.time);
                      at.restart(fault.time, true);
+                     // The RESUME of an operator may be among the lost writes.
+                     if (at.keys().exists(store::ScheduleKeys(schedule_name).control))
+                       resume_schedule(fault.server, fault.time);
                    });
       break;
     case Kind::hang:

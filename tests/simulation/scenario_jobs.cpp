@@ -162,9 +162,9 @@ void Scenario::thoonk_works(Server& at, const Fault& fault) {
 void Scenario::thoonk_ends(Server& at, const std::string& id, std::uint64_t dice) {
   const auto& keys = inbox();
   if (at.command("thoonk", {"ZRANK", keys.claimed, id}).kind != Value::Kind::integer) return;
-  // The claim was recovered, and a host has the job now. The contract would permit the client to
-  // finish it, but this client stops.
-  if (at.command("thoonk", {"EXISTS", keys.lease(id)}).number == 1) return;
+  // The claim was recovered, and a host has claimed the job since. The contract would permit the
+  // client to finish it, but this client stops.
+  if (at.command("thoonk", {"HEXISTS", keys.taken, id}).number == 1) return;
   if (at.command("thoonk", {"ZREM", keys.claimed, id}).kind == Value::Kind::error) return;
   if (dice == 3) {
     world_.log("thoonk", std::string(feed_name) + ' ' + id, "cancels it");
