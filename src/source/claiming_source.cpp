@@ -164,8 +164,9 @@ bool ClaimingSource::begin_wake(bool turn) {
   Instant at = now;
   if (fruitless_ > 0) at = std::max(at, woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)));
   if (wait_queue_ != WaitQueue::none && !turn) at += spread(wake_spread);
-  if (wake_due_ && *wake_due_ <= at) return false;
-  const std::optional<double> paid = at <= now ? pay_for_wake() : std::nullopt;
+  const bool turn_now = turn && at <= now;
+  if (wake_due_ && *wake_due_ <= at && !turn_now) return false;
+  const std::optional<double> paid = at <= now ? pay_for_wake(turn) : std::nullopt;
   if (paid) {
     if (fruitless_ == 0) go_apart();
     activate();

@@ -164,6 +164,25 @@ TEST_CASE("wake-ups of many lists are limited by the idle budget") {
   CHECK(world.redis.claims - before <= 210);
 }
 
+TEST_CASE("a waiter that is next claims at once, even if the idle budget is used up") {
+  ManyLists world;
+  world.begin(500, true);
+  for (auto* source : world.sources) source->handler.on_wake();
+  world.run_for(10ms);
+  const std::size_t before = world.redis.claims;
+  auto* last = world.sources.back();
+  SUBCASE("a wake-up waits for the budget") {
+    last->handler.on_wake();
+    world.run_for(10ms);
+    CHECK(world.redis.claims - before <= 2);
+  }
+  SUBCASE("the next waiter does not wait") {
+    for (auto* source : world.sources) source->handler.on_turn();
+    world.run_for(10ms);
+    CHECK(world.redis.claims - before >= 400);
+  }
+}
+
 TEST_CASE("after a reconnect all lists claim, with a limited number of claims in flight") {
   constexpr std::size_t lists = 2000;
   ManyLists world;

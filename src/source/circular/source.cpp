@@ -129,6 +129,14 @@ void CircularSource::follow_end() {
 
 // ---- Idle list
 
+/// If this host is the next waiter, the store keeps the item for it for 250 ms only. So its claim
+/// does not wait for the budget.
+std::optional<double> CircularSource::pay_for_wake(bool turn) {
+  if (!turn) return pay() ? std::optional<double>(1) : std::nullopt;
+  charge(1);
+  return 1;
+}
+
 void CircularSource::on_active() {
   if (std::exchange(looks_for_back_, false)) been_back();
   list_->may_stop_listening();

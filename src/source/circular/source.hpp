@@ -67,9 +67,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   [[nodiscard]] double poll_cost() const override { return may_look() ? list_->look_cost() : 1; }
   void poll(bool hinted) override;
   void poll_after_reconnect() override;
-  [[nodiscard]] std::optional<double> pay_for_wake() override {
-    return pay() ? std::optional<double>(1) : std::nullopt;
-  }
+  [[nodiscard]] std::optional<double> pay_for_wake(bool turn) override;
   void on_active() override;
   void on_unused_turn() override { list_->leave_queue(); }
 
