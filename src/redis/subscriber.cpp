@@ -58,13 +58,15 @@ class Subscriber::Impl final : private ReconnectingConnection::Handler {
   void forget(const std::shared_ptr<Entry>& entry);
 
   [[nodiscard]] bool connected() const { return connected_; }
+  void request_id() { requests_id_ = true; }
+  [[nodiscard]] std::int64_t client_id() const { return client_id_; }
   ReconnectingConnection& link() { return link_; }
   ListenerList<Listener>& listeners() { return listeners_; }
 
  private:
   /// A command with replies in flight: one for each name, or one for a PING.
   struct Sent {
-    enum class What : std::uint8_t { subscribe, unsubscribe, ping, first_ping } what;
+    enum class What : std::uint8_t { id, subscribe, unsubscribe, ping, first_ping } what;
     std::vector<std::string> names;
     std::size_t replied = 0;
   };
@@ -87,6 +89,8 @@ class Subscriber::Impl final : private ReconnectingConnection::Handler {
   Topics topics_;
   std::deque<Sent> sent_;
   bool connected_ = false;
+  bool requests_id_ = false;
+  std::int64_t client_id_ = 0;
   std::string reported_;
   Timer ping_;
   bool received_ = false;  // received anything since the timer was set
@@ -143,6 +147,10 @@ void Subscriber::Impl::send_ping(Sent::What what) {
 }
 
 void Subscriber::Impl::on_link_up() {
+  if (requests_id_) {  // Redis before 7.0 replies to it only before the first SUBSCRIBE
+    append_command(link_.connection()->output(), {"CLIENT", "ID"});
+    sent_.push_back({Sent::What::id, {}});
+  }
   topics_.connected();
   sync();
   send_ping(Sent::What::first_ping);  // its reply comes after all confirmations
@@ -153,7 +161,9 @@ void Subscriber::Impl::on_reply(const Reply& reply) {
   late_ = false;
   const std::string_view what = reply[0].text();
   if (what == "message" && reply.size() == 3) {
-    on_message(reply[1].text(), reply[2].text());
+    const Reply payload = reply[2];
+    if (!payload.is_array()) return on_message(reply[1].text(), payload.text());
+    for (std::size_t i = 0; i < payload.size(); ++i) on_message(reply[1].text(), payload[i].text());
   } else if (sent_.empty()) {
     link_.drop("unexpected reply");
   } else {
@@ -169,7 +179,10 @@ void Subscriber::Impl::on_message(std::string_view channel, std::string_view pay
 void Subscriber::Impl::on_answer(const Reply& reply) {
   Sent& front = sent_.front();
   const Sent::What what = front.what;
-  if (what == Sent::What::ping || what == Sent::What::first_ping) {
+  if (what == Sent::What::id) {
+    sent_.pop_front();
+    client_id_ = reply.is_integer() ? reply.integer() : 0;
+  } else if (what == Sent::What::ping || what == Sent::What::first_ping) {
     sent_.pop_front();
     if (what == Sent::What::ping) return;
     connected_ = true;
@@ -208,6 +221,7 @@ void Subscriber::Impl::retry_refused() {
 
 void Subscriber::Impl::on_link_down(const Connection::End& end) {
   connected_ = false;
+  client_id_ = 0;
   sent_.clear();
   ping_.cancel();
   late_ = false;
@@ -281,6 +295,14 @@ Subscription Subscriber::subscribe(std::string_view name, MessageHandler& hearer
 
 bool Subscriber::connected() const {
   return impl_->connected();
+}
+
+void Subscriber::request_id() {
+  impl_->request_id();
+}
+
+std::int64_t Subscriber::client_id() const {
+  return impl_->client_id();
 }
 
 const std::string& Subscriber::error() const {

@@ -1,6 +1,7 @@
 // Channels of Redis: receives messages over a separate connection.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -21,7 +22,8 @@ class Discovery;
 class MessageHandler {
  public:
   virtual ~MessageHandler() = default;
-  /// Called for each message. Both views are valid only during the call.
+  /// Called for each message, or for each element if it is an array, or with an empty payload if it
+  /// is null. Both views are valid only during the call.
   virtual void on_message(std::string_view channel, std::string_view payload) = 0;
   /// Called like Subscriber::Ready.
   virtual void on_confirmed(std::string_view channel) = 0;
@@ -78,6 +80,12 @@ class Subscriber {
   /// Whether all channels are subscribed.
   [[nodiscard]] bool connected() const;
   [[nodiscard]] const std::string& error() const;
+  /// Requests the ID of each connection from its server. Must be called before the first
+  /// subscription.
+  void request_id();
+  /// Returns the ID of the connection; 0 if it is unknown. If it was requested, it is known before
+  /// any channel of the connection is confirmed.
+  [[nodiscard]] std::int64_t client_id() const;
 
   class Listener {
    public:
