@@ -21,9 +21,19 @@ namespace {
 
 constexpr int lists_refused = 1;
 
+/// Returns why Redis does not report changes of keys; empty: it does.
+std::string tracking_refusal(redis::SyncClient& client, const redis::Url& url) {
+  if (url.kind == redis::Url::Kind::cluster) return "w8yd does not track keys in a cluster";
+  const auto replies = client.pipeline({{"CLIENT", "ID"},
+                                        {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"},
+                                        {"CLIENT", "CACHING", "YES"}});
+  const auto refused = std::ranges::find_if(replies, &redis::ReplyCopy::is_error);
+  return refused == replies.end() ? std::string() : refused->text;
+}
+
 /// Returns why Redis refuses the scripts that every list in Redis needs; empty: it does not refuse
-/// them. Prints which risks of Redis can give an item two holders. Throws RedisError if Redis does
-/// not reply.
+/// them. Prints which risks of Redis can give an item two holders, and why Redis does not report
+/// changes of keys. Throws RedisError if Redis does not reply.
 std::string script_refusal(const RedisSettings& settings) {
   // SHA-1 of the script. EVAL loads the script, so that EVALSHA finds it.
   constexpr const char* script = "return 1";
@@ -37,6 +47,11 @@ std::string script_refusal(const RedisSettings& settings) {
   const bool sentinel = options.url.kind == redis::Url::Kind::sentinel;
   for (const auto& sentence : redis::doubling_risks(info, options.url.to_string(), sentinel))
     std::cerr << "w8yd: warning: " << escape(sentence) << '\n';
+  if (const std::string why = tracking_refusal(client, options.url); !why.empty())
+    std::cerr
+        << "w8yd: warning: Redis does not report items of other clients, so w8yd finds them at "
+           "its next poll: "
+        << escape(why) << '\n';
   for (const auto& reply : replies)
     if (reply.is_error() && store::forbids_scripts(reply.text))
       return store::with_remedy(reply.text, options.url.user);
