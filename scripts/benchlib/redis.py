@@ -34,7 +34,7 @@ def free_port() -> int:
 class Redis:
     """Context manager: redis-server on a unix socket and on loopback, without persistence."""
 
-    def __init__(self, folder: pathlib.Path, events: str = ""):
+    def __init__(self, folder: pathlib.Path, events: str = "", tracking: bool = True):
         folder.mkdir(parents=True, exist_ok=True)
         self.socket = str(folder / "redis.sock")
         self.port = free_port()
@@ -43,7 +43,8 @@ class Redis:
         self._server = Background([
             Programs.reference("redis-server"), "--dir", str(folder), "--unixsocket", self.socket,
             "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no",
-            "--notify-keyspace-events", events
+            "--notify-keyspace-events", events,
+            *([] if tracking else "--user default on nopass ~* &* +@all -client|tracking".split())
         ], log=str(folder / "redis.log"))
         try:
             wait_for("redis-server", 10, self._listens)

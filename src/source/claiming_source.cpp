@@ -81,6 +81,7 @@ void ClaimingSource::become_idle(const ClaimReply& reply) {
     free_at_ = now + *reply.next_free;
   queue().listen(true);
   sleep_on(poll_cost());
+  on_idle();
 }
 
 /// Returns the interval factor. Redis notifies this host of additions to an empty list, and a

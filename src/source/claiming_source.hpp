@@ -59,6 +59,8 @@ class ClaimingSource : public Source,
   /// nullopt if the claim must wait for the budget. By default there is no charge: jobs are claimed
   /// at once, and only the pauses between fruitless claims limit the claims.
   [[nodiscard]] virtual std::optional<double> pay_for_wake(bool) { return 0; }
+  /// Called when the list has become idle.
+  virtual void on_idle() {}
   /// Called by activate(), even if the list was not idle.
   virtual void on_active() {}
   /// Called when the list cannot use a wake-up, since no slot is free.

@@ -35,10 +35,11 @@ RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options
       client(owned),
       subscriber(loop, options),
       server_clock(client, timers, clock, is_cluster(options)),
-      circular(client, timers, clock, server_clock, is_cluster(options), holder.host, holder.seed),
+      tracking(client, subscriber, timers, clock, is_cluster(options)),
+      circular(client, tracking, timers, clock, server_clock, is_cluster(options), holder.host,
+               holder.seed),
       leases(clock, timers),
-      in_doubt_claims(client, clock),
-      keyspace_events(client, subscriber, timers, clock, options.url.db, is_cluster(options)) {}
+      in_doubt_claims(client, clock) {}
 
 RedisSession::~RedisSession() = default;
 

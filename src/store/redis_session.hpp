@@ -17,9 +17,9 @@
 #include "store/circular/shared.hpp"
 #include "store/in_doubt_claims.hpp"
 #include "store/item_room.hpp"
-#include "store/keyspace_events.hpp"
 #include "store/leases.hpp"
 #include "store/server_clock.hpp"
+#include "store/tracking.hpp"
 
 namespace w8y::store {
 
@@ -65,10 +65,10 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   redis::Client& client;
   redis::Subscriber subscriber;
   ServerClock server_clock;
+  Tracking tracking;
   CircularShared circular;
   Leases leases;
   InDoubtClaims in_doubt_claims;
-  KeyspaceEvents keyspace_events;
   ItemRoom item_room;
 
   /// Minimum size of a large call, in bytes read or sent: Redis is busy with it for a noticeable

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 namespace cases_test {
 namespace {
 
-/// Maximum time from a push to its claim by a host with a free slot, as in scenario_keyspace.cpp.
+/// Maximum time from a push to its claim by a host with a free slot, as in scenario_tracking.cpp.
 constexpr Duration max_silence = 1s;
 constexpr unsigned idle_commands = 10;
 /// Maximum number of commands of a host in 10 s, as in scenario.cpp: the budget of 10 s, the saved
@@ -32,7 +32,7 @@ struct Fleet {
   Fleet(unsigned hosts, unsigned lists) {
     use_network(&network, &jitter);
     redis.watcher = &promises;
-    redis.set_keyspace_events(true);
+    redis.permit_tracking(true);
     network.add(redis);
     for (unsigned i = 1; i <= hosts; ++i) {
       const std::string name = "h" + std::to_string(i);
@@ -198,7 +198,7 @@ TEST_CASE("frequent messages on the wake channel cost no more than idle_commands
   CHECK(fleet.commands_while(1, {"PUBLISH", "list1:wake", "free"}) <= max_idle_commands);
 }
 
-// Found by the seed 293325395: keyspace notifications report each change of a list. The host peeked
+// Found by the seed 293325395: Redis reports each change of a list. The host peeked
 // at the list after each of them, and no peek counted in the idle budget.
 TEST_CASE("a list that changes without free items costs no more than idle_commands") {
   Fleet fleet(1, 1);

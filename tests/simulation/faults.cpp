@@ -65,7 +65,7 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"loss of a later reply", 8, 0s},
     {"nothing", 3, 12s},
     {"nothing", 8, 0s},
-    {"keyspace notifications off", 2, 20s},
+    {"tracking forbidden", 2, 20s},
     {"user adds", 8, 0s},
     {"bad line to gearmand", 8, 45s},
     {"broken line to gearmand", 10, 0s},

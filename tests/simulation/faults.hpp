@@ -74,7 +74,7 @@ struct Fault {
     none,
     none_either,
     last_of_cuts = none_either,
-    // of worlds with keyspace notifications
+    // of worlds in which Redis reports changes
     untold,
     user_adds,
     last_of_told = user_adds,
@@ -149,7 +149,7 @@ struct Scale {
   // Optional parts of a world.
   bool schedule = false;
   bool cuts = false;         ///< connections break within a request, or after some replies
-  bool with_events = false;  ///< keyspace notifications are on
+  bool with_events = false;  ///< Redis reports changes of keys
   bool feed = false;         ///< a feed of jobs
   bool gearman = false;      ///< a Gearman list and two gearmands
   bool operators = false;    ///< operators query and change keys in Redis

@@ -148,7 +148,7 @@ Fleet::Fleet(const FleetSize& size, const ServiceTimes& times, const Progress& p
       runs_(size.hosts) {
   world_.keeps_log = false;
   redis_.times = &times;
-  redis_.set_keyspace_events(size.keyspace_events);
+  redis_.permit_tracking(size.tracking);
   redis_.watcher = this;
   use_network(&network_, &jitter_);
   network_.add(redis_);

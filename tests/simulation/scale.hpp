@@ -19,7 +19,7 @@ struct FleetSize {
   /// 0 = default of w8yd.
   unsigned idle_commands = 0;
   /// Keyspace notifications are on.
-  bool keyspace_events = false;
+  bool tracking = false;
 };
 
 struct FleetFigures {

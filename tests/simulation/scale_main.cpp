@@ -207,8 +207,7 @@ int main(int argc, char** argv) {
   app.add_flag("--check", wishes.check, "Fail if a requirement is not met");
   app.add_option("--idle-commands", wishes.like.idle_commands,
                  "idle_commands of each host (default: that of w8yd)");
-  app.add_flag("--keyspace-events", wishes.like.keyspace_events,
-               "Enable keyspace notifications, which report each push");
+  app.add_flag("--tracking", wishes.like.tracking, "Let Redis report each push (CLIENT TRACKING)");
   CLI11_PARSE(app, argc, argv);
   try {
     return w8y::sim::scale(wishes);

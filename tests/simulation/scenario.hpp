@@ -116,7 +116,7 @@ class Scenario {
   void start_removal(const Fault& fault);
   void put_back(Server& at, const std::string& list, const Words& words, Duration after);
 
-  // scenario_keyspace.cpp
+  // scenario_tracking.cpp
   void start_told(const Fault& fault);
   /// Checks in the calm that an item that a user adds is claimed at once.
   void add_and_look(Random random);

@@ -1,6 +1,7 @@
 #include "simulation/server.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace w8y::sim {
@@ -10,9 +11,7 @@ namespace {
 constexpr Duration of_command = std::chrono::microseconds(15);
 constexpr Duration of_kilobyte = std::chrono::microseconds(1);
 
-/// Prefix of the keyspace channels of keys. No client subscribes to the channels of events
-/// (__keyevent) here.
-const std::string of_key = "__keyspace@0__:";
+const std::string invalidations = "__redis__:invalidate";
 
 std::string upper(std::string text) {
   for (char& c : text)
@@ -33,7 +32,7 @@ Keys& Server::keys() {
 }
 
 void Server::connected(Peer& peer) {
-  sessions_[&peer];
+  sessions_[&peer].id = ++last_id_;
   order_.push_back(&peer);
   ++load_.connections;
   if (times != nullptr) owed_ns_ += times->of_connection();
@@ -48,6 +47,7 @@ void Server::gone(Peer& peer) {
   }
   sessions_.erase(&peer);
   std::erase(order_, &peer);
+  for (auto& [key, peers] : tracked_) std::erase(peers, &peer);
 }
 
 void Server::received(Peer& peer, std::string bytes) {
@@ -93,6 +93,11 @@ void Server::serve() {
       load_.messages += audience->second.size();
       for (Peer* each : audience->second) outputs.push_back({each, bytes});
     }
+    for (Output& output : extract_invalidations()) {
+      owed_ns_ += times->of_message();
+      ++load_.messages;
+      outputs.push_back(std::move(output));
+    }
   }
   session.input.erase(0, taken);
   const Duration took(static_cast<Duration::rep>(owed_ns_ / 1000));
@@ -122,6 +127,7 @@ void Server::reply(Peer& peer, const Words& words) {
   const std::string command = upper(words.front());
   if (command == forbidden_) {
     sessions_[&peer].transaction.refused();
+    sessions_[&peer].caching = false;
     ++commands_[peer.name()];
     std::string bytes, lower = command;
     for (char& c : lower) c = static_cast<char>(c - 'A' + 'a');
@@ -148,6 +154,8 @@ std::string Server::reply_to(Peer& peer, const Words& words) {
              Value::array({Value::of(command == "SUBSCRIBE" ? "subscribe" : "unsubscribe"),
                            Value::of(words[i]), Value::of(std::ssize(sessions_[&peer].channels))}));
     }
+  } else if (command == "CLIENT") {
+    append(bytes, client_command(sessions_[&peer], words));
   } else if (command == "PING" && !sessions_[&peer].channels.empty()) {
     append(bytes, Value::array({Value::of("pong"), Value::of("")}));
   } else {
@@ -155,13 +163,70 @@ std::string Server::reply_to(Peer& peer, const Words& words) {
     const auto queued = transaction.handle(
         words, {[this](const Words& each) { return refusal_of(each); },
                 [&](const std::vector<Words>& all) { return execute_all(peer.name(), all); }});
+    current_ = &peer;
     append(bytes, queued ? *queued : execute(peer.name(), words));
+    current_ = nullptr;
+    if (std::exchange(sessions_[&peer].caching, false)) track(peer, words);
   }
   return bytes;
 }
 
-void Server::touched(const std::string& key, const char* event) {
-  if (keyspace_events_ && keys_heard_of_.contains(key)) published_.push_back({of_key + key, event});
+// ---- client-side caching
+
+Value Server::client_command(Session& session, const Words& words) {
+  const std::string what = words.size() > 1 ? upper(words[1]) : std::string();
+  if (what == "ID") return Value::of(session.id);
+  if (what != "TRACKING" && what != "CACHING") return Value::status("OK");
+  if (!permits_tracking_)
+    return Value::error("NOPERM this user has no permissions to run the 'client|tracking' command");
+  if (what == "CACHING") {
+    if (session.redirect == 0)
+      return Value::error(
+          "ERR CLIENT CACHING can be called only when the client is in tracking mode");
+    session.caching = true;
+    return Value::status("OK");
+  }
+  const std::int64_t to = number(words.at(4));
+  if (std::ranges::none_of(sessions_, [&](const auto& each) { return each.second.id == to; }))
+    return Value::error("ERR The client ID you want redirect to does not exist");
+  session.redirect = to;
+  return Value::status("OK");
+}
+
+void Server::track(Peer& peer, const Words& words) {
+  const std::string command = upper(words.front());
+  if (command != "EXISTS" && command != "LLEN" && command != "ZRANGE")
+    throw std::logic_error("the simulation has no model of a tracked " + command);
+  const std::size_t keys = command == "EXISTS" ? words.size() : 2;
+  for (std::size_t i = 1; i < keys; ++i) {
+    auto& peers = tracked_[words[i]];
+    if (std::ranges::find(peers, &peer) == peers.end()) peers.push_back(&peer);
+  }
+}
+
+void Server::touched(const std::string& key, const char*) {
+  const auto found = tracked_.find(key);
+  if (found == tracked_.end()) return;
+  for (Peer* peer : found->second)
+    if (peer != current_) invalidations_.push_back({sessions_.at(peer).redirect, key});
+  tracked_.erase(found);
+}
+
+std::vector<Server::Output> Server::extract_invalidations() {
+  std::vector<Output> outputs;
+  for (const Invalidation& each : std::exchange(invalidations_, {}))
+    for (const auto& [peer, session] : sessions_) {
+      if (session.id != each.to || !session.channels.contains(invalidations)) continue;
+      Output output{peer, {}};
+      append(output.bytes, Value::array({Value::of("message"), Value::of(invalidations),
+                                         Value::array({Value::of(each.key)})}));
+      outputs.push_back(std::move(output));
+    }
+  return outputs;
+}
+
+void Server::permit_tracking(bool permit) {
+  permits_tracking_ = permit;
 }
 
 std::int64_t Server::hearers(const std::string& channel) const {
@@ -175,7 +240,6 @@ std::int64_t Server::hearers(const std::string& channel) const {
 }
 
 void Server::change_channels(Peer& peer, const std::string& channel, bool hears) {
-  if (hears && channel.starts_with(of_key)) keys_heard_of_.insert(channel.substr(of_key.size()));
   auto& channels = sessions_[&peer].channels;
   const bool changed = hears ? channels.insert(channel).second : channels.erase(channel) > 0;
   if (!changed || times == nullptr) return;
@@ -191,6 +255,7 @@ void Server::send_later(Peer& peer, std::string bytes) {
 }
 
 void Server::deliver() {
+  for (Output& output : extract_invalidations()) send_later(*output.peer, std::move(output.bytes));
   for (const Published& message : std::exchange(published_, {}))
     for (Peer* peer : order_) {
       if (!sessions_[peer].channels.contains(message.channel)) continue;
@@ -294,7 +359,6 @@ Value Server::scripted(const std::string& who, const Words& words) {
 Value Server::plain(const Words& words) {
   const std::string command = upper(words.front());
   if (command == "PING") return Value::status("PONG");
-  if (command == "CLIENT") return Value::status("OK");
   if (command == "INFO")
     return Value::of(
         "redis_version:7.0.15\r\nredis_mode:standalone\r\nrole:master\r\nmaxmemory:0\r\n"
@@ -307,11 +371,13 @@ Value Server::plain(const Words& words) {
 // ---- faults
 
 void Server::break_connections() {
+  tracked_.clear();
   for (Peer* peer : std::exchange(order_, {})) {
     sessions_.erase(peer);
     peer->closed();
   }
   sessions_.clear();
+  invalidations_.clear();
   audience_.clear();
   waiting_.clear();
 }

@@ -98,8 +98,8 @@ class Server final : public Service, private Keys::Listener {
   /// Empty: none.
   void forbid(std::string command) { forbidden_ = std::move(command); }
   [[nodiscard]] const std::string& forbidden() const { return forbidden_; }
-  /// Switches keyspace notifications on (notify-keyspace-events KEA) or off.
-  void set_keyspace_events(bool tell) { keyspace_events_ = tell; }
+  /// Permits or forbids CLIENT TRACKING and CLIENT CACHING. Keys that are tracked remain so.
+  void permit_tracking(bool permit);
   void refuse_connections(bool refuse) { refusing_ = refuse; }
   /// Sets the error reply to each write: "READONLY …", "OOM …". Empty: none.
   void refuse_writes(std::string error) { refusal_ = std::move(error); }
@@ -129,6 +129,9 @@ class Server final : public Service, private Keys::Listener {
     std::string input;
     std::unordered_set<std::string> channels;  ///< up to 100,000
     bool waits = false;                        ///< is in `waiting_`
+    std::int64_t id = 0;
+    std::int64_t redirect = 0;  ///< ID of the receiver of its invalidations; 0 = no tracking
+    bool caching = false;       ///< the next command reads keys that are tracked
     Transaction transaction;
   };
   struct Output {
@@ -140,6 +143,8 @@ class Server final : public Service, private Keys::Listener {
   [[nodiscard]] std::int64_t hearers(const std::string& channel) const override;
   void work(Peer& peer);
   std::string reply_to(Peer& peer, const Words& words);
+  [[nodiscard]] Value client_command(Session& session, const Words& words);
+  void track(Peer& peer, const Words& words);
   void change_channels(Peer& peer, const std::string& channel, bool hears);
   void serve();
   void reply(Peer& peer, const Words& words);
@@ -154,6 +159,8 @@ class Server final : public Service, private Keys::Listener {
   Value carried_out(const Command& command);
   [[nodiscard]] std::string refusal_of(const CommandInfo& info, bool written, bool may_all) const;
   void deliver();
+  /// Returns the invalidations of the last command, with their receivers.
+  [[nodiscard]] std::vector<Output> extract_invalidations();
   void send_later(Peer& peer, std::string bytes);
 
   World& world_;
@@ -172,8 +179,15 @@ class Server final : public Service, private Keys::Listener {
   bool hung_ = false;
   std::string refusal_;
   std::string forbidden_;
-  bool keyspace_events_ = false;
-  std::set<std::string> keys_heard_of_;  ///< keys with any subscriber so far
+  bool permits_tracking_ = false;
+  std::int64_t last_id_ = 0;
+  Peer* current_ = nullptr;  ///< connection whose command is being executed
+  std::unordered_map<std::string, std::vector<Peer*>> tracked_;  ///< by key
+  struct Invalidation {
+    std::int64_t to;
+    std::string key;
+  };
+  std::vector<Invalidation> invalidations_;  ///< to be sent behind the command
   unsigned slowness_ = 1;
   Instant busy_until_{};
   std::uint64_t life_ = 0;

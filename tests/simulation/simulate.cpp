@@ -159,7 +159,7 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
     out << "seed " << seed << ": " << options.scale.hosts << " hosts, " << options.scale.lists
         << " lists, " << (options.scale.schedule ? "a schedule, " : "")
         << (options.scale.feed ? "a feed, " : "") << (options.scale.cuts ? "cuts, " : "")
-        << (options.scale.with_events ? "keyspace notifications, " : "")
+        << (options.scale.with_events ? "tracking, " : "")
         << (options.scale.gearman ? "a Gearman list, " : "")
         << (options.scale.lapses ? "lapses, " : "")
         << (options.scale.operators ? "operators, " : "")
@@ -242,7 +242,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--schedule", wishes.schedule, "Add a schedule to each world");
   app.add_flag("--feed", wishes.feed, "Add a feed of jobs to each world");
-  app.add_flag("--told", wishes.printed, "Enable keyspace notifications in each world");
+  app.add_flag("--told", wishes.printed, "Let Redis report changes of keys in each world");
   app.add_flag("--gearman", wishes.gearman, "Add a Gearman list to each world");
   app.add_flag("--lapses", wishes.lapses, "Cut hosts off right after claims in each world");
   app.add_flag("--operators", wishes.operators,

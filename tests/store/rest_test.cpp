@@ -1,4 +1,4 @@
-// Idle lists: result and cost of peeks, wake-ups by keyspace notifications, and memory.
+// Idle lists: result and cost of peeks, wake-ups by reports of Redis, and memory.
 #include <doctest/doctest.h>
 
 #include "host.hpp"
@@ -60,15 +60,21 @@ struct Lists {
 
 using Places = std::vector<std::size_t>;
 
-/// Waits for the end of the probe for keyspace notifications (SUBSCRIBE, then RPUSH and DEL), whose
-/// commands are not part of a peek. The reply to a later command shows that the probe has ended.
-void request_events(Lists& lists) {
-  lists.sources[0]->listen(true);
-  bool over = false;
-  const auto last = lists.session->subscriber.subscribe(
-      "last", [](std::string_view, std::string_view) {},
-      [&] { lists.session->client.call({"PING"}, [&](const redis::Answer&) { over = true; }); });
-  CHECK(turn_until(lists.loop, [&] { return over; }));
+void wait_for_tracking(Lists& lists) {
+  CHECK(turn_until(lists.loop, [&] {
+    return lists.session->client.connected() && lists.session->subscriber.connected() &&
+           lists.session->tracking.on();
+  }));
+}
+
+/// Makes Redis track all lists. Later peeks do not repeat this.
+void track(Lists& lists) {
+  wait_for_tracking(lists);
+  lists.look();
+  CHECK(turn_until(lists.loop, [&] {
+    return std::ranges::all_of(lists.sources, [](const auto& list) { return list->hears(); });
+  }));
+  for (auto& each : lists.told) each->peeks.clear();
 }
 
 }  // namespace
@@ -78,7 +84,7 @@ TEST_CASE("peeks at 1,000 empty lists send two commands") {
   loop::Loop loop;
   Lists lists(loop, server.url(), 1000);
   lists.claim();
-  request_events(lists);
+  track(lists);
   CHECK(lists.look() == Places{});
   CHECK(lists.commands == 2);
   CHECK(lists.cost == doctest::Approx(2));
@@ -100,7 +106,7 @@ TEST_CASE("peeks at 250 locked lists send one command and find an item that beco
     server.command({"MSET", list + ":lock:a", "x", list + ":lock:b", "x"});
   }
   lists.claim();
-  request_events(lists);
+  track(lists);
   CHECK(lists.look() == Places{});
   CHECK(lists.commands == 1);
   SUBCASE("an item is added") {
@@ -120,7 +126,7 @@ TEST_CASE("a list that is destroyed during its peek gets no reply, and the other
   loop::Loop loop;
   Lists lists(loop, server.url(), 6);
   lists.claim();
-  request_events(lists);
+  track(lists);
   const std::uint64_t before = lists.session->client.commands_sent();
   for (auto& source : lists.sources) source->look();
   lists.sources[2].reset();
@@ -238,7 +244,7 @@ TEST_CASE("the cost of a peek at one list does not predict the cost at 1,000 lis
   loop::Loop loop;
   Lists lists(loop, server.url(), 1000);
   lists.claim();
-  request_events(lists);
+  track(lists);
   lists.sources[0]->look();
   CHECK(turn_until(loop, [&] { return !lists.told[0]->peeks.empty(); }));
   CHECK(lists.told[0]->peeks[0].cost == 1);
@@ -250,7 +256,7 @@ TEST_CASE("the cost of a peek is divided among the lists that share it") {
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);
   lists.claim();
-  request_events(lists);
+  track(lists);
   lists.look();
   CHECK(lists.sources[0]->look_cost() == 0.5);
 }
@@ -262,7 +268,7 @@ TEST_CASE("a peek without the permission for EXISTS recommends a claim and sends
   server.command({"RPUSH", "l1:list", "a"});
   server.command({"SET", "l1:lock:a", "x"});
   lists.claim();
-  request_events(lists);
+  wait_for_tracking(lists);
   lists.look();
   CHECK(lists.look() == Places{0, 1, 2});
   CHECK(lists.commands == 0);
@@ -317,66 +323,72 @@ TEST_CASE("a scan of the edges keeps the order and finds added items") {
   CHECK(items_of(host.claim(1)) == std::vector<Item>{"300"});
 }
 
-TEST_CASE("a keyspace notification wakes an idle list when an item is added") {
+TEST_CASE("Redis reports an addition to an idle list") {
   RedisServer server;
-  server.command({"CONFIG", "SET", "notify-keyspace-events", "Kl"});
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);
   server.command({"RPUSH", "l1:list", "a"});
   server.command({"SET", "l1:lock:a", "x"});
   lists.claim();
-  // The first peek subscribes. A later one finds the subscriptions confirmed.
-  CHECK(turn_until(loop, [&] {
-    lists.look();
-    return lists.sources[0]->hears() && lists.sources[1]->hears();
-  }));
+  track(lists);
   const auto wakes = [&](std::size_t list) { return lists.told[list]->wakes; };
-  // A confirmed subscription is not a wake-up, which would count in the idle budget: 10,000 lists
-  // subscribe at once.
   CHECK(wakes(0) == 0);
-  CHECK(lists.told[0]->backs > 0);
-  int before = wakes(0);
   server.command({"RPUSH", "l0:list", "new"});
-  CHECK(turn_until(loop, [&] { return wakes(0) > before; }));
-  before = wakes(1);
+  CHECK(turn_until(loop, [&] { return wakes(0) == 1; }));
+  CHECK_FALSE(lists.sources[0]->hears());
+
   // The claim of another host rotates the list and makes no item free.
   server.command({"LMOVE", "l1:list", "l1:list", "LEFT", "RIGHT"});
-  server.command({"RPUSH", "l0:list", "newer"});
-  const int later = wakes(0);
+  CHECK(turn_until(loop, [&] { return lists.sources[1]->hears(); }));
+  CHECK(wakes(1) == 0);
   server.command({"LPUSH", "l1:list", "b"});
-  CHECK(turn_until(loop, [&] { return wakes(1) > before; }));
-  CHECK(wakes(0) >= later);
-
-  // The keys of the probe are deleted.
-  CHECK(server.command({"EXISTS", "l0:probe", "l1:probe"}) == "0");
+  CHECK(turn_until(loop, [&] { return wakes(1) == 1; }));
+  CHECK(wakes(0) == 1);
 }
 
-TEST_CASE("keyspace notifications that are switched off or on again are detected") {
-  RedisServer server({.config = {"notify-keyspace-events Kl"}});
+TEST_CASE("an addition between a claim and its tracked peek is reported") {
+  RedisServer server;
   loop::Loop loop;
-  redis::ClientOptions options;
-  options.url = redis::parse_url(server.url());
-  redis::Client client(loop, options);
-  redis::Subscriber subscriber(loop, options);
-  store::KeyspaceEvents events(client, subscriber, loop.timers(), loop.clock(), 0, false, 20ms);
-  CHECK_FALSE(events.on("work:"));
-  CHECK(turn_until(loop, [&] { return events.on("work:"); }));
-  server.command({"CONFIG", "SET", "notify-keyspace-events", ""});
-  CHECK(turn_until(loop, [&] { return !events.on("work:"); }));
-  server.command({"CONFIG", "SET", "notify-keyspace-events", "KA"});
-  CHECK(turn_until(loop, [&] { return events.on("work:"); }));
-}
-
-TEST_CASE("keyspace notifications are detected without reading the settings of Redis") {
-  RedisServer server(
-      {.config = {"notify-keyspace-events Kl", "user w8y on nopass ~* &* +@all -config"}});
-  loop::Loop loop;
-  Lists lists(loop, "unix://w8y:x@" + server.socket(), 1);
+  Lists lists(loop, server.url(), 2);
+  server.command({"RPUSH", "l1:list", "a"});
+  server.command({"SET", "l1:lock:a", "x"});
   lists.claim();
-  CHECK(turn_until(loop, [&] {
-    lists.look();
-    return lists.sources[0]->hears();
-  }));
+  wait_for_tracking(lists);
+  server.command({"RPUSH", "l0:list", "new"});
+  server.command({"RPUSH", "l1:list", "new"});
+  for (const auto& list : lists.sources) (void)list->track();
+  CHECK(turn_until(loop, [&] { return lists.told[0]->wakes == 1 && lists.told[1]->wakes == 1; }));
+}
+
+TEST_CASE("lists are tracked again after a connection has ended") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 2);
+  lists.claim();
+  for (const std::string type : {"pubsub", "normal"}) {
+    CAPTURE(type);
+    track(lists);
+    server.command({"CLIENT", "KILL", "TYPE", type, "SKIPME", "yes"});
+    CHECK(turn_until(loop, [&] { return !lists.sources[0]->hears(); }));
+  }
+  track(lists);
+  server.command({"FLUSHALL"});
+  CHECK(turn_until(loop, [&] { return lists.told[0]->wakes == 1 && lists.told[1]->wakes == 1; }));
+}
+
+TEST_CASE("a user without a permission for tracking peeks as before") {
+  for (const std::string refused : {"-client|tracking", "-client|id", "-client|caching"}) {
+    CAPTURE(refused);
+    RedisServer server({.config = {"user w8y on nopass ~* &* +@all " + refused}});
+    loop::Loop loop;
+    Lists lists(loop, "unix://w8y:x@" + server.socket(), 2);
+    lists.claim();
+    (void)lists.sources[0]->track();
+    CHECK(lists.look().empty());
+    server.command({"RPUSH", "l1:list", "a"});
+    CHECK(lists.look() == Places{1});
+    CHECK_FALSE(lists.sources[0]->hears());
+  }
 }
 
 TEST_CASE("a peek over a closed connection recommends no claim") {

@@ -97,7 +97,7 @@ TEST_CASE("a job added without a notification is dispatched within 400 ms") {
   CHECK(bench.timeline->late[0] <= 400ms);
 }
 
-TEST_CASE("a keyspace notification of a due job dispatches it at once") {
+TEST_CASE("a report of a due job dispatches it at once") {
   Bench bench;
   bench.timeline->put_on_timeline(1h);
   bench.run_for(1s);

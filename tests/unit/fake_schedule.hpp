@@ -55,6 +55,7 @@ class FakeSchedule : public store::ScheduleQueue {
     answer_.set(clock_.now(), [this] { handler.on_recovered(0, next_over); });
   }
   [[nodiscard]] bool hears() const override { return false; }
+  void track() override {}
   void listen_to_timeline() override { listen(true); }
   void listen(bool on) override {
     subscribed += on && !listening ? 1 : 0;
@@ -70,7 +71,7 @@ class FakeSchedule : public store::ScheduleQueue {
     due.insert(clock_.now() + in);
     if (told) handler.on_news(store::ScheduleNews::timeline);
   }
-  /// Adds a job as another program does, with a keyspace notification.
+  /// Adds a job as another program does. Redis reports it.
   void change_timeline(Duration in) {
     due.insert(clock_.now() + in);
     handler.on_news(store::ScheduleNews::changed);

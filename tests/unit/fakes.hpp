@@ -138,6 +138,7 @@ class FakeList : public store::CircularList {
   }
 
   [[nodiscard]] bool hears() const override { return redis_.receives; }
+  double track() override { return 0; }
   void look() override {
     ++redis_.peeks;
     const auto& items = redis_.lists[rule_->prefix];

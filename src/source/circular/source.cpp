@@ -137,6 +137,13 @@ std::optional<double> CircularSource::pay_for_wake(bool turn) {
   return 1;
 }
 
+void CircularSource::on_idle() {
+  // Many empty lists share a peek. A list with items is tracked later, by its next peek, if the
+  // polls of other lists need the budget.
+  if (last_end() == ClaimEnd::empty) charge(list_->track());
+  if (last_end() == ClaimEnd::nothing_free && pay_from_spare()) charge(list_->track() - 1);
+}
+
 void CircularSource::on_active() {
   if (std::exchange(looks_for_back_, false)) been_back();
   list_->may_stop_listening();

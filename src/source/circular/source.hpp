@@ -58,7 +58,11 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void on_wake() override;
   void on_turn() override { woken(true); }
   void on_back() override;
-  [[nodiscard]] bool pays_for_look() override { return pay(); }
+  [[nodiscard]] bool pays_for_look(double commands) override {
+    const bool paid = pay_from_spare();
+    if (paid) charge(commands - 1);
+    return paid;
+  }
   // ClaimingSource
   [[nodiscard]] store::WorkQueue& queue() const override { return *list_; }
   void send_claim(std::size_t wanted) override;
@@ -68,6 +72,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void poll(bool hinted) override;
   void poll_after_reconnect() override;
   [[nodiscard]] std::optional<double> pay_for_wake(bool turn) override;
+  void on_idle() override;
   void on_active() override;
   void on_unused_turn() override { list_->leave_queue(); }
 

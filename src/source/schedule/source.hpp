@@ -29,6 +29,9 @@ class ScheduleSource final : public ClaimingSource, private store::ScheduleQueue
   [[nodiscard]] store::WorkQueue& queue() const override { return *queue_; }
   void prepare(ClaimReply& reply) override;
   void send_claim(std::size_t wanted) override { queue_->claim(wanted); }
+  void on_idle() override {
+    if (last_end() == ClaimEnd::empty) queue_->track();
+  }
 
   std::unique_ptr<store::ScheduleQueue> queue_;
 };

@@ -45,8 +45,9 @@ class CircularListHandler : public virtual WorkQueueHandler {
   virtual void on_wake() = 0;
   /// Called when an item has become free and it is this host's turn.
   virtual void on_turn() = 0;
-  /// Returns whether the idle budget covers a peek at a changed list now.
-  [[nodiscard]] virtual bool pays_for_look() = 0;
+  /// Charges the idle budget for a peek at a changed list. Returns false if the polls of other
+  /// lists need the budget now.
+  [[nodiscard]] virtual bool pays_for_look(double commands) = 0;
 };
 
 class CircularList : public WorkQueue {
@@ -61,6 +62,9 @@ class CircularList : public WorkQueue {
   /// Peeks whether a list that was empty, or had no free item, is still in that state, at a
   /// fraction of the cost of a claim. At most one peek at a time; one on_looked() follows.
   virtual void look() = 0;
+  /// Makes Redis report the next change of the list, if it can: hears() is true then. Must be
+  /// called after a claim that found no free item. Returns the cost in commands.
+  [[nodiscard]] virtual double track() = 0;
   /// Returns the expected cost of a peek, see LookReply.
   [[nodiscard]] virtual double look_cost() const = 0;
   /// Allows the list to unsubscribe if on_wake() is not requested again within a few seconds. If

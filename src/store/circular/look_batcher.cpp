@@ -20,9 +20,10 @@ constexpr double bytes_of_command = 65536;
 
 }  // namespace
 
-LookBatcher::LookBatcher(redis::Client& client, TimerQueue& timers, const Clock& clock,
-                         bool cluster)
+LookBatcher::LookBatcher(redis::Client& client, Tracking& tracking, TimerQueue& timers,
+                         const Clock& clock, bool cluster)
     : client_(client),
+      tracking_(tracking),
       clock_(clock),
       cluster_(cluster),
       gather_(timers),
@@ -76,9 +77,12 @@ void LookBatcher::answer(const Empties& batch, std::size_t begin, std::size_t en
 }
 
 void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
-                            std::int64_t first, Answer answer) {
+                            std::int64_t first, Tracking::Key* key, Answer answer) {
   Lockeds& lists = locked_[group(list)];
-  lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(answer)});
+  Tracking::Peek tracked;
+  if (key != nullptr && !key->is_tracked() && tracks()) tracking_.add(tracked, *key, list);
+  lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(tracked),
+                   std::move(answer)});
   gather();
 }
 
@@ -102,10 +106,25 @@ void LookBatcher::send() {
     const auto all = std::make_shared<Lockeds>(std::move(lists));
     for (std::size_t i = 0; i < all->size(); i += most_locked) {
       const std::size_t end = std::min(i + most_locked, all->size());
-      cost_of_locked_ = 1.0 / static_cast<double>(end - i);
-      ask_locked(all, i, end);
+      const double commands = 1 + ask_to_track(*all, i, end);
+      cost_of_locked_ = commands / static_cast<double>(end - i);
+      ask_locked(all, i, end, commands);
     }
   }
+}
+
+/// Sends a tracked peek before the script, which cannot be one. Returns its number of commands.
+double LookBatcher::ask_to_track(const Lockeds& lists, std::size_t begin, std::size_t end) {
+  redis::Command command{"EXISTS"};
+  Tracking::Peek peek;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (lists[i].tracked.empty()) continue;
+    command.push_back(lists[i].list);
+    peek.push_back(lists[i].tracked.front());
+  }
+  if (peek.empty()) return 0;
+  tracking_.call(std::move(peek), command, {});
+  return 2;
 }
 
 void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end,
@@ -114,10 +133,14 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
   std::string keys;  // concatenated
   std::vector<std::size_t> ends;
   ends.reserve(end - begin);
+  Tracking::Peek tracked;
   for (std::size_t i = begin; i < end; ++i) {
     if (batch->lists[i] == nullptr) continue;
+    const std::size_t begins = keys.size();
     batch->lists[i]->add_key_of_list(keys);
     ends.push_back(keys.size());
+    if (!tracks() || batch->lists[i]->is_tracked()) continue;
+    tracking_.add(tracked, *batch->lists[i], std::string_view(keys).substr(begins));
   }
   if (ends.empty()) return;
   redis::Command command{"EXISTS"};
@@ -126,7 +149,7 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
     command.push_back(std::string_view(keys).substr(from, to - from));
     from = to;
   }
-  client_.call(command, [this, alive = alive_, batch, begin, end, cost](const redis::Answer& got) {
+  auto answered = [this, alive = alive_, batch, begin, end, cost](const redis::Answer& got) {
     if (!*alive) return;
     exists_forbidden_ = exists_forbidden_ || forbids_command(got);
     // Without a connection, all lists peek again when it is up: a claim would only fail as well.
@@ -135,7 +158,9 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
     const bool none = away || (got.ok() && got.reply.integer() == 0);
     if (!none && got.ok() && end - begin > 1) return ask_which(batch, begin, end, cost);
     answer(*batch, begin, end, {!none, cost});
-  });
+  };
+  if (tracked.empty()) return client_.call(command, std::move(answered));
+  tracking_.call(std::move(tracked), command, std::move(answered));
 }
 
 /// Peeks at each list of a batch in which some lists exist.
@@ -147,13 +172,15 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
     const auto tell = [batch, i, cost](const LookReply& reply, std::int64_t) {
       if (Empty* list = batch->lists[i]) list->answer({reply.worth_it, reply.cost + cost});
     };
-    as_locked->push_back({key_of(*batch->lists[i]), {}, 0, 0, tell});
+    as_locked->push_back({key_of(*batch->lists[i]), {}, 0, 0, {}, tell});
   }
   for (std::size_t i = 0; i < as_locked->size(); i += most_locked)
-    ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()));
+    ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()), 1);
 }
 
-void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
+/// `cost`: of all lists together, in commands.
+void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end,
+                             double cost) {
   if (exists_forbidden_) {  // peek.lua needs EXISTS as well; the following claim is charged
     for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0}, 0);
     return;
@@ -174,7 +201,7 @@ void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, 
     args.insert(args.end(),
                 {list.lock_prefix, numbers[numbers.size() - 2], numbers.back(), share_text});
   }
-  const double cost = 1.0 / static_cast<double>(count);
+  cost /= static_cast<double>(count);
   client_.run(
       scripts::peek, keys, args,
       [alive = alive_, lists, begin, count, cost](const redis::Answer& got) {

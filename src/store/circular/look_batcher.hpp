@@ -12,6 +12,7 @@
 
 #include "core/timers.hpp"
 #include "store/circular/list.hpp"
+#include "store/tracking.hpp"
 
 namespace w8y::redis {
 class Client;
@@ -22,6 +23,7 @@ namespace w8y::store {
 /// Batches the peeks of one loop iteration. Empty lists are checked by EXISTS, which returns how
 /// many of them exist: usually none. Lists in which all items are locked are checked by a script
 /// (peek.lua). In a cluster, only lists in one hash slot can share a command.
+/// Where Redis can track keys, the next change of each list is reported.
 /// If Redis is unavailable or refuses the command, the reply is that a claim is worthwhile: the
 /// claim reports the error.
 class LookBatcher {
@@ -30,19 +32,17 @@ class LookBatcher {
   /// examined.
   using Answer = std::function<void(const LookReply& reply, std::int64_t seen)>;
 
-  LookBatcher(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
+  LookBatcher(redis::Client& client, Tracking& tracking, TimerQueue& timers, const Clock& clock,
+              bool cluster);
   ~LookBatcher();
   LookBatcher(const LookBatcher&) = delete;
   LookBatcher& operator=(const LookBatcher&) = delete;
 
   /// An empty list with at most one peek in flight. Ten thousand of them may peek once per second,
   /// so a peek needs no std::function and no copy of the name.
-  class Empty {
+  class Empty : public Tracking::Key {
    public:
-    Empty() = default;
-    virtual ~Empty() { withdraw(); }
-    Empty(const Empty&) = delete;
-    Empty& operator=(const Empty&) = delete;
+    ~Empty() override { withdraw(); }
 
    protected:
     virtual void add_key_of_list(std::string& to) const = 0;
@@ -68,9 +68,12 @@ class LookBatcher {
   /// Peeks whether an empty list is still empty.
   void if_empty(Empty& list);
   /// Peeks whether a list of `length` items, all of them locked, is unchanged. Checks its length,
-  /// and some locks from index `first` on, up to the end of the list.
+  /// and some locks from index `first` on, up to the end of the list. `key`: the list, if Redis
+  /// may track it, or nullptr.
   void if_locked(std::string list, std::string lock_prefix, std::int64_t length, std::int64_t first,
-                 Answer answer);
+                 Tracking::Key* key, Answer answer);
+  /// Returns whether the next change of a list is reported after a peek.
+  [[nodiscard]] bool tracks() { return tracking_.on() && !exists_forbidden_; }
 
   /// Forgets what an ACL has refused. A new connection may have another user.
   void forget_refusals();
@@ -94,6 +97,7 @@ class LookBatcher {
     std::string lock_prefix;
     std::int64_t length = 0;
     std::int64_t first = 0;
+    Tracking::Peek tracked;  ///< empty = it is not tracked
     Answer answer;
   };
   /// Cost before the first peek. In a cluster, each prefix usually has a hash slot of its own.
@@ -109,16 +113,18 @@ class LookBatcher {
 
   void gather();
   void send();
+  [[nodiscard]] double ask_to_track(const Lockeds& lists, std::size_t begin, std::size_t end);
   void ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end, double cost);
   void ask_which(const std::shared_ptr<Empties>& batch, std::size_t begin, std::size_t end,
                  double cost);
-  void ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end);
+  void ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end, double cost);
   static void answer(const Empties& batch, std::size_t begin, std::size_t end,
                      const LookReply& reply);
   [[nodiscard]] std::uint16_t group(const std::string& list) const;
   [[nodiscard]] static std::string key_of(const Empty& list);
 
   redis::Client& client_;
+  Tracking& tracking_;
   const Clock& clock_;
   bool cluster_;
   Timer gather_;

@@ -129,7 +129,6 @@ void RedisCircularList::listen(bool on) {
     leave_queue();
     return stop_listening();
   }
-  hear_of_list();
   if (!wake_) {
     // on_back() follows when the channel is confirmed too: messages before it may have been missed.
     wake_ = session_->subscriber.subscribe(keys().wake, *this);
@@ -144,20 +143,12 @@ void RedisCircularList::listen(bool on) {
 /// Dispatches by the end of the channel name, which differs between the channels.
 void RedisCircularList::on_message(std::string_view channel, std::string_view message) {
   if (channel.ends_with(':')) return heard_of_turn(message);
-  if (!channel.ends_with(CircularKeys::end_of_list)) {
-    if (work_ && work_->tires.pending() && ++work_->in_vain == most_in_vain)
-      tire(session_->clock.now());
-    return heard(message);
-  }
-  if (KeyspaceEvents::adds(message)) list_changed();
+  if (work_ && work_->tires.pending() && ++work_->in_vain == most_in_vain)
+    tire(session_->clock.now());
+  heard(message);
 }
 
 void RedisCircularList::on_confirmed(std::string_view channel) {
-  if (channel.ends_with(CircularKeys::end_of_list)) {
-    hears_ = true;
-    // All lists get this at once. Empty ones peek together, without charging the idle budget.
-    return empty_ ? handler_.on_back() : list_changed();
-  }
   if (work_ && channel.ends_with(':')) work_->turn_heard = true;
   handler_.on_back();
 }
@@ -165,8 +156,7 @@ void RedisCircularList::on_confirmed(std::string_view channel) {
 void RedisCircularList::stop_listening() {
   wake_.reset();
   hear_of_no_turn();
-  changes_.reset();
-  hears_ = false;
+  untrack();
 }
 
 void RedisCircularList::hear_of_no_turn() {
@@ -207,49 +197,60 @@ void RedisCircularList::heard_of_turn(std::string_view message) {
 
 // ---- Idle lists
 
-void RedisCircularList::hear_of_list() {
-  auto& events = session_->keyspace_events;
-  const bool on = events.tried_out() ? events.on() : events.on(rule_->key_prefix());
-  if (on == static_cast<bool>(changes_)) return;
-  changes_.reset();
-  hears_ = false;
-  if (!on) return;
-  changes_ = session_->subscriber.subscribe(
-      session_->keyspace_events.channel(CircularKeys::list_of(*rule_)), *this);
+double RedisCircularList::track() {
+  LookBatcher& peeks = session_->circular.look_batcher;
+  if (is_tracked() || !peeks.tracks()) return 0;
+  if (!empty_) {
+    session_->tracking.peek_at_length(*this, CircularKeys::list_of(*rule_));
+    return 2;
+  }
+  tracks_ = true;
+  peeks.if_empty(*this);
+  return peeks.cost(true, session_->circular.sweep.lists());
 }
 
-void RedisCircularList::list_changed() {
+void RedisCircularList::empty_looked(const LookReply& reply) {
+  if (!std::exchange(tracks_, false)) return looked(reply);
+  if (reply.worth_it) handler_.on_wake();
+}
+
+void RedisCircularList::on_key_changed() {
   if (empty_) return handler_.on_wake();
   work().changed = true;
-  if (!work_->look_again.pending()) look_again();
+  if (work_->look_again.pending()) return;
+  // Each claim changes the list. Waiters are called when an item becomes free, so for a waiter only
+  // an addition is new.
+  wait_queue_ == WaitQueue::none ? look_again() : pause_looks();
 }
 
-/// Peeks after an interval if the list has changed meanwhile. Without a change, the interval is
-/// reset to its minimum.
-void RedisCircularList::look_again() {
+/// Peeks after an interval if the list has changed by then. Otherwise the next interval is short.
+void RedisCircularList::pause_looks() {
   const Duration pause = std::min(change_pause * (1 << work_->looks_in_vain), most_change_pause);
   work_->look_again.set(session_->clock.now() + pause, [this] {
-    if (!work_->changed) {
-      work_->looks_in_vain = 0;
-      return;
-    }
-    look_again();
-    if (!handler_.pays_for_look()) return;
-    work_->changed = false;
-    // Most clients add at the right end. The length alone does not show an item that replaces one.
-    const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
-    ask_if_locked(right, [this, alive = alive()](const LookReply& reply, std::int64_t) {
-      if (!*alive) return;
-      if (work_)
-        work_->looks_in_vain =
-            reply.worth_it ? 0U : std::min(work_->looks_in_vain + 1, most_looks_in_vain);
-      if (reply.worth_it) handler_.on_wake();
-    });
+    if (work_->changed) return look_again();
+    work_->looks_in_vain = 0;
+  });
+}
+
+/// Peeks at a changed list. The next peek of this kind follows after an interval.
+void RedisCircularList::look_again() {
+  pause_looks();
+  // A tracked peek has two commands more.
+  if (!handler_.pays_for_look(session_->tracking.on() ? 3 : 1)) return;
+  work_->changed = false;
+  // Most clients add at the right end. The length alone does not show an item that replaces one.
+  const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
+  ask_if_locked(right, [this, alive = alive()](const LookReply& reply, std::int64_t) {
+    if (!*alive) return;
+    if (work_)
+      work_->looks_in_vain =
+          reply.worth_it ? 0U : std::min(work_->looks_in_vain + 1, most_looks_in_vain);
+    if (reply.worth_it) handler_.on_wake();
   });
 }
 
 void RedisCircularList::look() {
-  hear_of_list();
+  tracks_ = false;
   if (empty_) return session_->circular.look_batcher.if_empty(*this);
   if (place_ >= length_) place_ = 0;
   ask_if_locked(place_,
@@ -268,7 +269,7 @@ void RedisCircularList::looked(LookReply reply) {
 void RedisCircularList::ask_if_locked(std::int64_t first, LookBatcher::Answer answer) {
   session_->circular.look_batcher.if_locked(CircularKeys::list_of(*rule_),
                                             CircularKeys::lock_prefix_of(*rule_), length_, first,
-                                            std::move(answer));
+                                            this, std::move(answer));
 }
 
 }  // namespace w8y::store

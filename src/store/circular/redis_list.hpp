@@ -40,7 +40,10 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
   void listen(bool on) override;
-  [[nodiscard]] bool hears() const override { return hears_ && session_->subscriber.connected(); }
+  [[nodiscard]] bool hears() const override {
+    return is_tracked() && session_->subscriber.connected();
+  }
+  [[nodiscard]] double track() override;
   void may_stop_listening() override;
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
@@ -107,7 +110,12 @@ class RedisCircularList final : public CircularList,
   void on_confirmed(std::string_view channel) override;
   // LookBatcher::Empty
   void add_key_of_list(std::string& to) const override { CircularKeys::add_list_of(*rule_, to); }
-  void empty_looked(const LookReply& reply) override { looked(reply); }
+  void empty_looked(const LookReply& reply) override;
+  // Tracking::Key
+  void on_key_changed() override;
+  void on_length(std::int64_t length) override {
+    if (length != (empty_ ? 0 : length_)) on_key_changed();
+  }
   void looked(LookReply reply);
   void heard(std::string_view message);
   void heard_of_turn(std::string_view message);
@@ -123,9 +131,8 @@ class RedisCircularList final : public CircularList,
   void hear_of_no_turn();
   void tire(Instant at);
   void give_up(const RunId& run, const std::string& why);
-  void hear_of_list();
-  void list_changed();
   void look_again();
+  void pause_looks();
   void ask_if_locked(std::int64_t first, LookBatcher::Answer answer);
   void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
@@ -136,12 +143,11 @@ class RedisCircularList final : public CircularList,
   bool empty_ = true;      ///< the last claim found no item at all
   bool waiting_ = false;   ///< whether the host is in the wait queue, according to the last claim
   bool waits_ = false;     ///< false if leave_queue() was called after the last claim
-  bool hears_ = false;     ///< changes_ is confirmed
+  bool tracks_ = false;    ///< the peek in flight belongs to track()
   WaitQueue wait_queue_ = WaitQueue::none;
   std::unique_ptr<Work> work_;
   std::shared_ptr<bool> alive_;  ///< nullptr until a callback needs it
   redis::Subscription wake_;
-  redis::Subscription changes_;
   /// Length of the list when all of its items were known to be locked; -1 = unknown.
   std::int64_t length_ = 0;
   std::int64_t place_ = 0;  ///< index at which the next peek starts

@@ -35,7 +35,8 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
   const bool examined = result.end == ClaimEnd::more || result.end == ClaimEnd::nothing_free;
   locks.set_proven((locks.proven() || examined) && result.refused.empty());
   CircularScan& scan = open.scan;
-  if (open.calls == 1) scan.length = result.length;
+  const bool first = open.calls == 1;
+  if (first) scan.length = result.length;
   // A call that examined many items counts as the number of calls that it replaces.
   const std::int64_t looked = scan.left - result.left;
   if (scan.left > 0 && looked > 0)
@@ -46,6 +47,8 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
   all_taken_ = result.more || result.end != ClaimEnd::more;
   empty_ = result.end == ClaimEnd::empty;
   if (result.end == ClaimEnd::nothing_free) note_length(scan, result);
+  // A claim rotates the list, and so does a scan, except if one call examines the whole list.
+  if (!result.taken.empty() || !first || result.left > 0) untrack();
   if (result.next_free && (!scan.next_free || *result.next_free < *scan.next_free))
     scan.next_free = result.next_free;
 }

@@ -5,13 +5,13 @@
 
 namespace w8y::store {
 
-CircularShared::CircularShared(redis::Client& client, TimerQueue& timers, const Clock& clock,
-                               ServerClock& server, bool cluster, const std::string& host,
-                               std::uint64_t seed)
+CircularShared::CircularShared(redis::Client& client, Tracking& tracking, TimerQueue& timers,
+                               const Clock& clock, ServerClock& server, bool cluster,
+                               const std::string& host, std::uint64_t seed)
     : locks(client),
       sweep(locks, timers, clock, cluster, seed),
       delay_review(client, timers, clock, server, sweep),
-      look_batcher(client, timers, clock, cluster),
+      look_batcher(client, tracking, timers, clock, cluster),
       parked_note(to_text({{}, "w8yd on " + host, too_long_text(), WallTime(0)})) {}
 
 void CircularShared::new_connection() {

@@ -20,8 +20,8 @@ namespace w8y::store {
 struct CircularShared {
   /// `host`: name of this host in locks and notes. `seed` spreads the first sweeps of hosts that
   /// start together.
-  CircularShared(redis::Client& client, TimerQueue& timers, const Clock& clock, ServerClock& server,
-                 bool cluster, const std::string& host, std::uint64_t seed);
+  CircularShared(redis::Client& client, Tracking& tracking, TimerQueue& timers, const Clock& clock,
+                 ServerClock& server, bool cluster, const std::string& host, std::uint64_t seed);
 
   /// Forgets proofs and refusals of permissions. A new connection may have another user.
   void new_connection();

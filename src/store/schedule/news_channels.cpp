@@ -1,17 +1,26 @@
 #include "store/schedule/news_channels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
+#include "core/number.hpp"
 #include "core/schedule_settings.hpp"
 
 namespace w8y::store {
 
 ScheduleNewsChannels::ScheduleNewsChannels(RedisSession& session, Handler handler)
-    : session_(session), handler_(std::move(handler)), tell_(session.timers) {}
+    : session_(session),
+      handler_(std::move(handler)),
+      queue_keys_(session.circular.look_batcher, [this] { add(ScheduleNews::queued); }),
+      timeline_(*this),
+      tell_(session.timers),
+      alive_(std::make_shared<bool>(true)) {}
 
-ScheduleNewsChannels::~ScheduleNewsChannels() = default;
+ScheduleNewsChannels::~ScheduleNewsChannels() {
+  *alive_ = false;
+}
 
 void ScheduleNewsChannels::listen(About about, const ListConfig& rule) {
   const std::vector<std::string>& queues = rule.schedule().queues;
@@ -20,56 +29,40 @@ void ScheduleNewsChannels::listen(About about, const ListConfig& rule) {
     prefix_ = rule.bare_key_prefix();
     queues_ = queues;
     wake_.reset();
-    confirmed_ = false;
-    changes_.clear();
-    changes_confirmed_ = 0;
+    queue_keys_.forget();
   }
   if (about_ == About::nothing) {
     news_.clear();
     return tell_.cancel();
   }
-  hear_changes();
   if (wake_) return;
   // back() follows when the channel is confirmed too: messages before it may have been missed.
   wake_ = session_.subscriber.subscribe(
       ScheduleKeys(prefix_).wake,
       [this](std::string_view, std::string_view message) { heard(message); },
-      [this] {
-        confirmed_ = true;
-        handler_.back();
-      });
+      [this] { handler_.back(); });
 }
 
-bool ScheduleNewsChannels::hears_changes() const {
-  return !changes_.empty() && changes_confirmed_ >= changes_.size() &&
-         session_.subscriber.connected();
-}
-
-/// Subscribes to keyspace notifications. The scripts of w8y cause a notification in addition to
-/// their message; both are reported once.
-void ScheduleNewsChannels::hear_changes() {
+void ScheduleNewsChannels::track_queues() {
   const ScheduleKeys keys(prefix_);
-  const bool on = session_.keyspace_events.on(prefix_.empty() ? std::string() : prefix_ + ":");
-  if (on == !changes_.empty()) return;
-  changes_.clear();
-  changes_confirmed_ = 0;
-  if (!on) return;
-  const auto hear = [this](const std::string& key, ScheduleNews news,
-                           bool (*adds)(std::string_view)) {
-    changes_.push_back(session_.subscriber.subscribe(
-        session_.keyspace_events.channel(key),
-        [this, news, adds](std::string_view, std::string_view event) {
-          if (adds(event)) add(news);
-        },
-        [this, news] {
-          ++changes_confirmed_;
-          if (confirmed_) add(news);
-        }));
-  };
-  if (about_ == About::timeline)
-    return hear(keys.timeline, ScheduleNews::changed, KeyspaceEvents::adds_scored);
+  std::vector<std::string> names;
   for (const std::string& code : std::set<std::string>(queues_.begin(), queues_.end()))
-    hear(keys.queue(code), ScheduleNews::queued, KeyspaceEvents::adds);
+    names.push_back(keys.queue(code));
+  queue_keys_.track(names);
+}
+
+void ScheduleNewsChannels::track_timeline(double due) {
+  if (!session_.tracking.on()) return;
+  const std::string timeline = ScheduleKeys(prefix_).timeline;
+  Tracking::Peek peek;
+  session_.tracking.add(peek, timeline_, timeline);
+  session_.tracking.call(std::move(peek), {"ZRANGE", timeline, "0", "0", "WITHSCORES"},
+                         [this, alive = alive_, due](const redis::Answer& answer) {
+                           if (!*alive || !answer.ok()) return;
+                           const auto first = read_real(answer.reply[1].text());
+                           // A job is due when the second of its time has started.
+                           if (first && std::ceil(*first) < due) add(ScheduleNews::changed);
+                         });
 }
 
 /// Parses a message: "queued" and codes, each on a line of its own; or one word. Anything else is a
@@ -86,6 +79,8 @@ void ScheduleNewsChannels::heard(std::string_view message) {
 }
 
 void ScheduleNewsChannels::add(ScheduleNews news) {
+  if (news == ScheduleNews::queued)
+    untrack_queues();  // the dispatcher of this host may be its cause
   if (std::find(news_.begin(), news_.end(), news) != news_.end()) return;
   news_.push_back(news);
   if (!tell_.pending()) tell_.set(session_.clock.now(), [this] { tell(); });

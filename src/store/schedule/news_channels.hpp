@@ -1,15 +1,17 @@
-// Notifications of a schedule: messages by hosts and w8yctl, and keyspace notifications about
-// changes that any other client makes to its queues or timeline.
+// Notifications of a schedule: messages by hosts and w8yctl, and reports of Redis about changes
+// that any other client makes to its queues or timeline.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/timers.hpp"
 #include "redis/subscriber.hpp"
+#include "store/queue_keys.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/schedule/queue.hpp"
@@ -34,11 +36,26 @@ class ScheduleNewsChannels {
 
   /// Subscribes to a schedule. Must be called again when the config of the list has changed.
   void listen(About about, const ListConfig& rule);
-  /// Returns whether every change that other clients make to these keys is notified.
-  [[nodiscard]] bool hears_changes() const;
+  /// Peeks at the queues, if this makes Redis report the next addition. Must be called after a
+  /// claim that found them empty.
+  void track_queues();
+  /// Must be called when this client may have changed the queues.
+  void untrack_queues() { queue_keys_.untrack(); }
+  /// Peeks at the timeline, if this makes Redis report the next change. `due`: the time of its
+  /// earliest job in the last dispatch, in seconds since 1970; infinite if there was none. Must be
+  /// called after each dispatch, which may have changed the timeline.
+  void track_timeline(double due);
+  /// Returns whether every addition that other clients make to the queues is reported.
+  [[nodiscard]] bool hears_queues() const {
+    return queue_keys_.tracked() && session_.subscriber.connected();
+  }
 
  private:
-  void hear_changes();
+  struct Timeline final : Tracking::Key {
+    explicit Timeline(ScheduleNewsChannels& to) : news(to) {}
+    void on_key_changed() override { news.add(ScheduleNews::changed); }
+    ScheduleNewsChannels& news;
+  };
   void heard(std::string_view message);
   void add(ScheduleNews news);
   void tell();
@@ -50,11 +67,11 @@ class ScheduleNewsChannels {
   std::string prefix_;  ///< key prefix
   std::vector<std::string> queues_;
   redis::Subscription wake_;
-  bool confirmed_ = false;                    ///< wake_ is confirmed
-  std::vector<redis::Subscription> changes_;  ///< keyspace notifications
-  std::size_t changes_confirmed_ = 0;         ///< since subscribing; a reconnect counts again
-  std::vector<ScheduleNews> news_;            ///< not reported yet
+  QueueKeys queue_keys_;
+  Timeline timeline_;
+  std::vector<ScheduleNews> news_;  ///< not reported yet
   Timer tell_;
+  std::shared_ptr<bool> alive_;
 };
 
 }  // namespace w8y::store

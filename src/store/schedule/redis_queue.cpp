@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "core/schedule_settings.hpp"
@@ -38,6 +39,13 @@ struct Effect {
   void operator()(const UnsetJob&) const { end.effect = "unset"; }
   void operator()(const BackToQueue&) const { end.effect = "back"; }
 };
+
+/// Returns the time of the earliest job that is left on the timeline, in seconds since 1970. It is
+/// a little early: milliseconds are rounded.
+double due_of(const DispatchReply& reply) {
+  if (!reply.next_due) return std::numeric_limits<double>::infinity();
+  return std::chrono::duration<double>(reply.now + *reply.next_due).count() - 0.01;
+}
 
 }  // namespace
 
@@ -118,6 +126,7 @@ void RedisScheduleQueue::on_result(ScheduleClaims::Open&, ScheduleClaimResult& r
   note_time(result.now);
   place_ = result.place;
   refusals_.of_claim(result, !result.taken.empty());
+  if (!result.taken.empty()) news_.untrack_queues();
 }
 
 bool RedisScheduleQueue::may_start(const Claim& claim) const {
@@ -165,6 +174,7 @@ void RedisScheduleQueue::hand_back(const Claim& claim) {
 void RedisScheduleQueue::put_down(const RunId& run, EndCall&& end) {
   auto ended = claimer_.end(run);
   if (!ended) return;
+  news_.untrack_queues();
   end.tag = std::move(ended->lease.value);
   end.run = run;
   using std::chrono::duration_cast;
@@ -203,6 +213,7 @@ void RedisScheduleQueue::dispatch() {
                        [this, alive = alive_](const redis::Answer& answer) {
                          if (!*alive) return;
                          DispatchAnswer told;
+                         next_due_.reset();
                          if (const auto trouble = trouble_of(answer)) {
                            told.trouble =
                                trouble->about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
@@ -210,6 +221,7 @@ void RedisScheduleQueue::dispatch() {
                          } else {
                            told.reply = read_dispatch(redis::ReplyCopy(answer.reply));
                            note_time(told.reply->now);
+                           if (!told.reply->halted) next_due_ = due_of(*told.reply);
                            decisions_ = decide(std::exchange(told.reply->missed, {}),
                                                told.reply->now.count() / 1000);
                          }

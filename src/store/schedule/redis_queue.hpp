@@ -42,8 +42,10 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void listen_to_timeline() override {
     timeline_review_.use(rule_);
     news_.listen(ScheduleNewsChannels::About::timeline, *rule_);
+    if (next_due_) news_.track_timeline(*next_due_);
   }
-  [[nodiscard]] bool hears() const override { return news_.hears_changes(); }
+  [[nodiscard]] bool hears() const override { return news_.hears_queues(); }
+  void track() override { news_.track_queues(); }
   /// Returns the time of the Redis clock, or an earlier one; 0 = not known yet.
   [[nodiscard]] std::chrono::milliseconds redis_now() const;
   void settle(JobSettlement&& settlement) override;
@@ -77,6 +79,9 @@ class RedisScheduleQueue final : public ScheduleQueue,
   ScheduleQueueHandler& handler_;
   const DecideNextStep decide_;
   std::vector<MissedDecision> decisions_;  ///< for the next dispatch
+  /// Time of the earliest job on the timeline after the last dispatch, in seconds since 1970;
+  /// nullopt if it was halted or failed.
+  std::optional<double> next_due_;
   ListConfigPtr rule_;
   std::shared_ptr<ScheduleLeaseStore> store_;
   std::vector<std::string> queues_;

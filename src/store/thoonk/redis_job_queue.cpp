@@ -44,6 +44,7 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
       cancel_timer_(session_->timers),
       ends_(*session_, told_of_ends()),
       late_ends_(*session_, told_of_ends()),
+      ids_(session_->circular.look_batcher, [this] { handler_.on_news(); }),
       later_(session_->clock, session_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
@@ -144,6 +145,7 @@ void RedisJobQueue::hand_back(const Claim& claim) {
 void RedisJobQueue::put_down(const RunId& run, EndCall&& end, Ends::Wait wait) {
   auto ended = claimer_.end(run);
   if (!ended) return;
+  ids_.untrack();
   end.run = run;
   end.holder = holder();
   const auto keys = keys_of(ended->store());
@@ -230,38 +232,18 @@ void RedisJobQueue::listen(bool on) {
   if (!on) {
     claimer_.stop_waiting();
     wake_.reset();
-    changes_.reset();
-    hears_changes_ = false;
+    ids_.forget();
     return;
   }
-  hear_of_ids();
   if (wake_) return;
   // on_back() follows when the channel is confirmed too: messages before it may have been missed.
   wake_ = session_->subscriber.subscribe(
-      keys().wake, [this](std::string_view, std::string_view) { handler_.on_news(); },
-      [this] { handler_.on_back(); });
-}
-
-bool RedisJobQueue::hears() const {
-  return hears_changes_ && session_->subscriber.connected();
-}
-
-/// Subscribes to changes by clients that send no wake-ups.
-void RedisJobQueue::hear_of_ids() {
-  const bool on = session_->keyspace_events.on(rule_->key_prefix());
-  if (on == static_cast<bool>(changes_)) return;
-  changes_.reset();
-  hears_changes_ = false;
-  if (!on) return;
-  changes_ = session_->subscriber.subscribe(
-      session_->keyspace_events.channel(keys().ids),
-      [this](std::string_view, std::string_view event) {
-        if (KeyspaceEvents::adds(event)) handler_.on_news();
-      },
-      [this] {
-        hears_changes_ = true;
+      keys().wake,
+      [this](std::string_view, std::string_view) {
+        ids_.untrack();  // a settlement of this host may be its cause
         handler_.on_news();
-      });
+      },
+      [this] { handler_.on_back(); });
 }
 
 }  // namespace w8y::store::thoonk

@@ -12,6 +12,7 @@
 
 #include "core/timers.hpp"
 #include "store/later_calls.hpp"
+#include "store/queue_keys.hpp"
 #include "store/redis_session.hpp"
 #include "store/thoonk/job_claims.hpp"
 #include "store/thoonk/job_ends.hpp"
@@ -30,7 +31,10 @@ class RedisJobQueue final : public JobQueue,
   void use(ListConfigPtr rule) override;
   void claim(std::size_t wanted) override;
   void listen(bool on) override;
-  [[nodiscard]] bool hears() const override;
+  [[nodiscard]] bool hears() const override {
+    return ids_.tracked() && session_->subscriber.connected();
+  }
+  void track() override { ids_.track({keys().ids}); }
   void settle(JobSettlement&& settlement) override;
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override;
@@ -55,6 +59,9 @@ class RedisJobQueue final : public JobQueue,
   // Claimer::Handler
   void before_call(JobClaims::Open&) override { ends_.send(); }  // one write for both
   void has_room() override { handler_.on_news(); }
+  void on_result(JobClaims::Open&, JobClaimResult& result) override {
+    if (!result.taken.empty()) ids_.untrack();
+  }
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}
@@ -64,7 +71,6 @@ class RedisJobQueue final : public JobQueue,
   void cancel_due();
   void cancel_late(const RunId& run, HeldBack&& job);
   void tell_if_settled();
-  void hear_of_ids();
   Ends::Handler told_of_ends();
   [[nodiscard]] const FeedKeys& keys() const { return store_->keys(); }
   [[nodiscard]] std::string holder() const;
@@ -82,8 +88,7 @@ class RedisJobQueue final : public JobQueue,
   /// still be there.
   Ends late_ends_;
   redis::Subscription wake_;
-  redis::Subscription changes_;  ///< keyspace notifications of the IDs
-  bool hears_changes_ = false;   ///< changes_ is confirmed
+  QueueKeys ids_;
   LaterCalls later_;
   std::shared_ptr<bool> alive_;
 };

@@ -1,5 +1,5 @@
-// Scenario: keyspace notifications (notify-keyspace-events). They notify hosts at once of an item
-// that any client adds to an idle list.
+// Scenario: client-side caching (CLIENT TRACKING). It reports to hosts at once that any client has
+// added an item to an idle list.
 #include <algorithm>
 
 #include "core/circular_settings.hpp"
@@ -21,9 +21,8 @@ constexpr Duration add_pause = 3s;
 void Scenario::start_told(const Fault& fault) {
   Server& at = server(fault.server);
   if (fault.kind == Fault::Kind::untold) {
-    // An operator switches the notifications off by CONFIG SET. Hosts detect this themselves.
-    at.set_keyspace_events(false);
-    world_.after(fault.time, [&at] { at.set_keyspace_events(true); });
+    at.permit_tracking(false);
+    world_.after(fault.time, [&at] { at.permit_tracking(true); });
     return;
   }
   const std::string key = fault.list + ":list", item = "told" + std::to_string(fault.number % 100);

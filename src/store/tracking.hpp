@@ -1,0 +1,115 @@
+// Client-side caching of Redis (CLIENT TRACKING): Redis sends one message when a key changes that
+// this host has read. So an item that any client adds to an idle list is noticed at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/timers.hpp"
+#include "redis/client.hpp"
+#include "redis/subscriber.hpp"
+
+namespace w8y::store {
+
+/// Tracks keys for the connection of one client. Messages arrive over the subscriber.
+///
+/// A key is tracked from a tracked peek on, which is a single command that reads it, sent behind
+/// CLIENT CACHING YES. The first change of the key ends this, and so does a write by the same
+/// connection, without a message. So a peek must follow each own write. A change between the peek
+/// and its reply makes the peek void.
+///
+/// Tracking does not cover time: Redis reports an expired key when it deletes it, which can be
+/// minutes later. Nothing is tracked in a cluster, where each node has a connection of its own.
+class Tracking final : private redis::Client::Listener, private redis::MessageHandler {
+ public:
+  Tracking(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
+           const Clock& clock, bool cluster);
+  ~Tracking() override;
+  Tracking(const Tracking&) = delete;
+  Tracking& operator=(const Tracking&) = delete;
+
+  /// Key of a tracked peek.
+  class Key {
+   public:
+    Key() = default;
+    virtual ~Key() { untrack(); }
+    Key(const Key&) = delete;
+    Key& operator=(const Key&) = delete;
+
+    /// Returns whether the next change of the key is reported.
+    [[nodiscard]] bool is_tracked() const { return state_ == State::tracked; }
+
+   protected:
+    /// Called when another client has changed the key, or may have. Any client can cause this at
+    /// any rate.
+    virtual void on_key_changed() = 0;
+    /// Called with the reply to peek_at_length().
+    virtual void on_length(std::int64_t /*length*/) {}
+    /// Forgets the key, so that no call follows. Must be called when this client may have changed
+    /// it.
+    void untrack();
+
+   private:
+    friend class Tracking;
+    enum class State : std::uint8_t { untracked, peeked, tracked };
+    Tracking* tracking_ = nullptr;  ///< nullptr = untracked
+    std::uint32_t hash_ = 0;
+    State state_ = State::untracked;
+  };
+
+  /// Returns whether peeks can be tracked. Follows a new connection of the subscriber, whose ID is
+  /// known before any of its channels is confirmed, so a peek after that is tracked.
+  [[nodiscard]] bool on() {
+    follow_subscriber();
+    return on_;
+  }
+
+  /// Sends a tracked peek at the length of a list, if peeks can be tracked.
+  void peek_at_length(Key& key, std::string_view list);
+  /// Keys of a tracked peek.
+  using Peek = std::vector<std::uint32_t>;
+  /// Adds a key to a tracked peek.
+  void add(Peek& peek, Key& key, std::string_view name);
+  /// Sends a tracked peek: a single command that reads its keys. They are tracked when its reply is
+  /// no error and none of them has changed meanwhile.
+  void call(Peek peek, const redis::Command& command, redis::Client::Callback callback);
+
+ private:
+  /// Interval at which a refused CLIENT TRACKING is sent again.
+  static constexpr Duration refused_pause = std::chrono::seconds(10);
+
+  using Keys = std::unordered_multimap<std::uint32_t, Key*>;
+
+  // redis::Client::Listener
+  void on_up() override;
+  void on_down(const std::string& why) override;
+  // redis::MessageHandler
+  void on_message(std::string_view channel, std::string_view key) override;
+  void on_confirmed(std::string_view) override { follow_subscriber(); }
+
+  void follow_subscriber();
+  void switch_on();
+  void switch_off();
+  void record(bool alive, const redis::Answer& answer);
+  void untrack_all();
+  [[nodiscard]] bool contains(std::uint32_t hash, const Key* key) const;
+  void confirm(const Peek& peek);
+
+  redis::Client& client_;
+  redis::Subscriber& subscriber_;
+  const Clock& clock_;
+  const bool cluster_;
+  bool on_ = false;
+  std::int64_t target_ = 0;  ///< ID of the connection of the subscriber; 0 = unknown
+  /// By the hash of their names: two names with one hash cost a peek.
+  Keys keys_;
+  Timer again_;
+  std::shared_ptr<bool> alive_;
+  redis::Subscription invalidations_;
+};
+
+}  // namespace w8y::store
