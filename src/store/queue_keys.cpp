@@ -36,14 +36,19 @@ void QueueKeys::forget() {
   keys_.clear();
 }
 
-void QueueKeys::track(const std::vector<std::string>& names) {
+double QueueKeys::track(const std::vector<std::string>& names) {
   if (!std::ranges::equal(keys_, names, {}, [](const auto& key) { return key->name; })) {
     keys_.clear();
     for (const std::string& name : names) keys_.push_back(std::make_unique<Key>(*this, name));
   }
-  if (!peeks_.tracks()) return;
-  for (const auto& key : keys_)
-    if (!key->is_tracked()) peeks_.if_empty(*key);
+  double cost = 0;
+  if (!peeks_.tracks()) return cost;
+  for (const auto& key : keys_) {
+    if (key->is_tracked()) continue;
+    peeks_.if_empty(*key);
+    cost += 2 * peeks_.cost(true, 1);  // with CLIENT CACHING
+  }
+  return cost;
 }
 
 bool QueueKeys::tracked() const {

@@ -19,8 +19,8 @@ class QueueKeys {
   QueueKeys& operator=(const QueueKeys&) = delete;
 
   /// Peeks at the queues, if this makes Redis report the next change. Must be called after a claim
-  /// that found them empty.
-  void track(const std::vector<std::string>& names);
+  /// that found them empty. Returns the cost in commands.
+  [[nodiscard]] double track(const std::vector<std::string>& names);
   void forget();
   /// Must be called when this client may have changed the queues.
   void untrack();

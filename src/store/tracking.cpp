@@ -134,6 +134,11 @@ bool Tracking::contains(std::uint32_t hash, const Key* key) const {
   return std::any_of(begin, end, [key](const auto& each) { return each.second == key; });
 }
 
+void Tracking::untrack(std::string_view name) {
+  for (auto each = keys_.find(hash_of(name)); each != keys_.end(); each = keys_.find(hash_of(name)))
+    each->second->untrack();
+}
+
 void Tracking::Key::untrack() {
   state_ = State::untracked;
   Tracking* const tracking = std::exchange(tracking_, nullptr);

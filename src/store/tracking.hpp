@@ -68,6 +68,9 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
     return on_;
   }
 
+  /// Forgets all keys of a name, so that no call follows. Must be called when this client may have
+  /// changed it, if the owner of a key does not know that.
+  void untrack(std::string_view name);
   /// Sends a tracked peek at the length of a list, if peeks can be tracked.
   void peek_at_length(Key& key, std::string_view list);
   /// Keys of a tracked peek.

@@ -30,7 +30,7 @@ class Told : public store::CircularListHandler {
   void on_wake() override { ++wakes; }
   void on_turn() override { ++turns; }
   void on_back() override { ++backs; }
-  [[nodiscard]] bool pays_for_look(double /*commands*/) override { return true; }
+  [[nodiscard]] bool pays_for_look(double /*commands*/, bool /*again*/) override { return true; }
   void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
   void on_all_settled() override { ++all_settled; }
   void on_quarantined(const DisplayItem& item, const std::string& why) override {

@@ -326,7 +326,7 @@ TEST_CASE("Redis reports changes by other clients at once") {
   };
   bike.host.queue->listen(true);
   const auto track_queues = [&] {
-    bike.host.queue->track();
+    (void)bike.host.queue->track();
     CHECK(turn_until(bike.loop, [&] { return bike.host.queue->hears(); }));
   };
   for (const std::string queue : {"A", "B"}) {
@@ -340,7 +340,7 @@ TEST_CASE("Redis reports changes by other clients at once") {
   // An addition between the claim and the peek.
   bike.command({"LPUSH", "bike-work-A", "x:A"});
   bike.host.reported.news.clear();
-  bike.host.queue->track();
+  (void)bike.host.queue->track();
   CHECK(turn_until(bike.loop, [&] { return !bike.host.reported.news.empty(); }));
 
   const auto dispatch = [&] {
@@ -348,7 +348,7 @@ TEST_CASE("Redis reports changes by other clients at once") {
     dispatcher.queue->dispatch();
     CHECK(
         turn_until(bike.loop, [&] { return dispatcher.reported.dispatches.size() == before + 1; }));
-    dispatcher.queue->listen_to_timeline();
+    (void)dispatcher.queue->listen_to_timeline();
     turn_for(bike.loop, 20ms);
   };
   for (int i = 0; i < 2; ++i) {
@@ -360,7 +360,7 @@ TEST_CASE("Redis reports changes by other clients at once") {
   dispatch();
   bike.command({"ZADD", "bike-timeline", "5", "y:A"});
   dispatcher.reported.news.clear();
-  dispatcher.queue->listen_to_timeline();
+  (void)dispatcher.queue->listen_to_timeline();
   CHECK(turn_until(bike.loop, [&] { return !dispatcher.reported.news.empty(); }));
 
   // A job that is not due earlier, and a change of another queue, are not reported.
@@ -368,7 +368,7 @@ TEST_CASE("Redis reports changes by other clients at once") {
   bike.host.reported.news.clear();
   dispatcher.reported.news.clear();
   bike.command({"LPUSH", "bike-work-Z", "x:Z"});
-  dispatcher.queue->listen_to_timeline();
+  (void)dispatcher.queue->listen_to_timeline();
   turn_for(bike.loop, 20ms);
   CHECK(bike.host.reported.news.empty());
   CHECK(dispatcher.reported.news.empty());

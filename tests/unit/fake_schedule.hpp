@@ -55,8 +55,11 @@ class FakeSchedule : public store::ScheduleQueue {
     answer_.set(clock_.now(), [this] { handler.on_recovered(0, next_over); });
   }
   [[nodiscard]] bool hears() const override { return false; }
-  void track() override {}
-  void listen_to_timeline() override { listen(true); }
+  double track() override { return 0; }
+  double listen_to_timeline() override {
+    listen(true);
+    return 0;
+  }
   void listen(bool on) override {
     subscribed += on && !listening ? 1 : 0;
     listening = on;

@@ -40,7 +40,7 @@ class FakeJobs : public JobQueue {
   }
   void listen(bool on) override { listening = on; }
   [[nodiscard]] bool hears() const override { return receives_all; }
-  void track() override {}
+  double track() override { return 0; }
   void settle(JobSettlement&& end_of_run) override { ends.push_back(std::move(end_of_run)); }
   void hand_back(const Claim& claim) override { jobs.push_front(claim.item); }
   [[nodiscard]] bool may_start(const Claim&) const override { return true; }

@@ -29,6 +29,7 @@ void CircularSource::send_claim(std::size_t wanted) {
 
 void CircularSource::prepare(ClaimReply& reply) {
   if (!reply.claims.empty()) in_vain_ = 0;
+  has_claimed_ = has_claimed_ || !reply.claims.empty();
   held_ += static_cast<std::uint32_t>(reply.claims.size());
 }
 
@@ -138,10 +139,15 @@ std::optional<double> CircularSource::pay_for_wake(bool turn) {
 }
 
 void CircularSource::on_idle() {
-  // Many empty lists share a peek. A list with items is tracked later, by its next peek, if the
-  // polls of other lists need the budget.
-  if (last_end() == ClaimEnd::empty) charge(list_->track());
-  if (last_end() == ClaimEnd::nothing_free && pay_from_spare()) charge(list_->track() - 1);
+  const bool has_claimed = std::exchange(has_claimed_, false);
+  if (last_end() == ClaimEnd::empty) {
+    charge(list_->track());  // many empty lists share a peek
+  } else if (last_end() == ClaimEnd::nothing_free && (has_claimed || pay_from_spare())) {
+    // A peek after runs is no idle poll, since there is at most one for each run. A list that is
+    // not tracked now is tracked by its next peek.
+    const double commands = list_->track();
+    if (!has_claimed) charge(commands - 1);
+  }
 }
 
 void CircularSource::on_active() {

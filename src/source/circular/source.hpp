@@ -58,8 +58,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void on_wake() override;
   void on_turn() override { woken(true); }
   void on_back() override;
-  [[nodiscard]] bool pays_for_look(double commands) override {
-    const bool paid = pay_from_spare();
+  [[nodiscard]] bool pays_for_look(double commands, bool again) override {
+    const bool paid = again ? pay_from_spare() : pay();
     if (paid) charge(commands - 1);
     return paid;
   }
@@ -89,6 +89,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   ListConfigPtr rule_;
   std::uint32_t held_ = 0;        ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;  ///< number of calls of the last full scan
+  bool has_claimed_ = false;      ///< since the list was idle
   bool overdue_ = false;          ///< whether the next claim ignores the wait queue, see
                                   ///< store::Manner
   bool looks_for_back_ = false;   ///< the peek in flight follows a reconnect

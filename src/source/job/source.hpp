@@ -28,7 +28,7 @@ class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHa
   [[nodiscard]] store::WorkQueue& queue() const override { return *queue_; }
   void send_claim(std::size_t wanted) override { queue_->claim(wanted); }
   void on_idle() override {
-    if (last_end() == ClaimEnd::empty) queue_->track();
+    if (last_end() == ClaimEnd::empty) charge(queue_->track());
   }
 
   std::unique_ptr<store::thoonk::JobQueue> queue_;

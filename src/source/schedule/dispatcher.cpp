@@ -19,7 +19,7 @@ Dispatcher::Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
       timer_(timers),
       queue_(make(*this)) {
   queue_->use(rule_);
-  queue_->listen_to_timeline();
+  charge(queue_->listen_to_timeline());
   enter();
 }
 
@@ -125,7 +125,7 @@ void Dispatcher::next() {
 
 void Dispatcher::wait() {
   state_ = State::waiting;
-  queue_->listen_to_timeline();
+  charge(queue_->listen_to_timeline());
   set_timer();
   sleep({std::max(recover_at_ - clock_.now(), Duration{0}), 1, 1});
 }

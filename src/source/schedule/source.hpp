@@ -30,7 +30,7 @@ class ScheduleSource final : public ClaimingSource, private store::ScheduleQueue
   void prepare(ClaimReply& reply) override;
   void send_claim(std::size_t wanted) override { queue_->claim(wanted); }
   void on_idle() override {
-    if (last_end() == ClaimEnd::empty) queue_->track();
+    if (last_end() == ClaimEnd::empty) charge(queue_->track());
   }
 
   std::unique_ptr<store::ScheduleQueue> queue_;

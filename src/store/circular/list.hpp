@@ -45,9 +45,10 @@ class CircularListHandler : public virtual WorkQueueHandler {
   virtual void on_wake() = 0;
   /// Called when an item has become free and it is this host's turn.
   virtual void on_turn() = 0;
-  /// Charges the idle budget for a peek at a changed list. Returns false if the polls of other
-  /// lists need the budget now.
-  [[nodiscard]] virtual bool pays_for_look(double commands) = 0;
+  /// Charges the idle budget for a peek at a changed list. `again`: the last peek was shortly
+  /// before and in vain. Returns false if the budget does not cover the peek now, or if it is one
+  /// of many and the polls of other lists need the budget.
+  [[nodiscard]] virtual bool pays_for_look(double commands, bool again) = 0;
 };
 
 class CircularList : public WorkQueue {

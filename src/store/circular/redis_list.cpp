@@ -236,7 +236,7 @@ void RedisCircularList::pause_looks() {
 void RedisCircularList::look_again() {
   pause_looks();
   // A tracked peek has two commands more.
-  if (!handler_.pays_for_look(session_->tracking.on() ? 3 : 1)) return;
+  if (!handler_.pays_for_look(session_->tracking.on() ? 3 : 1, work_->looks_in_vain > 0)) return;
   work_->changed = false;
   // Most clients add at the right end. The length alone does not show an item that replaces one.
   const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);

@@ -43,16 +43,16 @@ void ScheduleNewsChannels::listen(About about, const ListConfig& rule) {
       [this] { handler_.back(); });
 }
 
-void ScheduleNewsChannels::track_queues() {
+double ScheduleNewsChannels::track_queues() {
   const ScheduleKeys keys(prefix_);
   std::vector<std::string> names;
   for (const std::string& code : std::set<std::string>(queues_.begin(), queues_.end()))
     names.push_back(keys.queue(code));
-  queue_keys_.track(names);
+  return queue_keys_.track(names);
 }
 
-void ScheduleNewsChannels::track_timeline(double due) {
-  if (!session_.tracking.on()) return;
+double ScheduleNewsChannels::track_timeline(double due) {
+  if (timeline_.is_tracked() || !session_.tracking.on()) return 0;
   const std::string timeline = ScheduleKeys(prefix_).timeline;
   Tracking::Peek peek;
   session_.tracking.add(peek, timeline_, timeline);
@@ -63,6 +63,7 @@ void ScheduleNewsChannels::track_timeline(double due) {
                            // A job is due when the second of its time has started.
                            if (first && std::ceil(*first) < due) add(ScheduleNews::changed);
                          });
+  return 2;
 }
 
 /// Parses a message: "queued" and codes, each on a line of its own; or one word. Anything else is a

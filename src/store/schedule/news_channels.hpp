@@ -37,14 +37,16 @@ class ScheduleNewsChannels {
   /// Subscribes to a schedule. Must be called again when the config of the list has changed.
   void listen(About about, const ListConfig& rule);
   /// Peeks at the queues, if this makes Redis report the next addition. Must be called after a
-  /// claim that found them empty.
-  void track_queues();
+  /// claim that found them empty. Returns the cost in commands.
+  [[nodiscard]] double track_queues();
   /// Must be called when this client may have changed the queues.
   void untrack_queues() { queue_keys_.untrack(); }
   /// Peeks at the timeline, if this makes Redis report the next change. `due`: the time of its
   /// earliest job in the last dispatch, in seconds since 1970; infinite if there was none. Must be
-  /// called after each dispatch, which may have changed the timeline.
-  void track_timeline(double due);
+  /// called after each dispatch. Returns the cost in commands.
+  [[nodiscard]] double track_timeline(double due);
+  /// Must be called when this client may have changed the timeline.
+  void untrack_timeline() { timeline_.untrack(); }
   /// Returns whether every addition that other clients make to the queues is reported.
   [[nodiscard]] bool hears_queues() const {
     return queue_keys_.tracked() && session_.subscriber.connected();
@@ -53,6 +55,7 @@ class ScheduleNewsChannels {
  private:
   struct Timeline final : Tracking::Key {
     explicit Timeline(ScheduleNewsChannels& to) : news(to) {}
+    using Tracking::Key::untrack;
     void on_key_changed() override { news.add(ScheduleNews::changed); }
     ScheduleNewsChannels& news;
   };

@@ -47,15 +47,16 @@ class ScheduleQueue : public WorkQueue {
   /// Claims up to `wanted` jobs. At most one claim at a time; one on_claimed() follows.
   virtual void claim(std::size_t wanted) = 0;
   /// Requests on_news() when a client adds a job, after a claim that found the queues empty.
-  virtual void track() = 0;
+  /// Returns the cost in commands.
+  [[nodiscard]] virtual double track() = 0;
   /// Dispatches due jobs. One on_dispatched() follows.
   virtual void dispatch() = 0;
   /// Recovers jobs whose holder no longer exists. At most one call at a time; one on_recovered()
   /// follows.
   virtual void recover() = 0;
   /// Requests notifications of the timeline and of commands, instead of listen().
-  /// Must be called after each dispatch.
-  virtual void listen_to_timeline() = 0;
+  /// Must be called after each dispatch. Returns the cost in commands.
+  [[nodiscard]] virtual double listen_to_timeline() = 0;
   virtual void settle(JobSettlement&& settlement) = 0;
 };
 

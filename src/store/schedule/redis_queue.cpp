@@ -175,6 +175,7 @@ void RedisScheduleQueue::put_down(const RunId& run, EndCall&& end) {
   auto ended = claimer_.end(run);
   if (!ended) return;
   news_.untrack_queues();
+  session_->tracking.untrack(keys().timeline);
   end.tag = std::move(ended->lease.value);
   end.run = run;
   using std::chrono::duration_cast;
@@ -209,29 +210,32 @@ void RedisScheduleQueue::dispatch() {
   const DispatchCall call{std::nullopt, false, rule_->schedule().catch_up,
                           std::exchange(decisions_, {}), &rule_->schedule().shared};
   const DispatchWords words(keys(), call);
-  session_->client.run(scripts::schedule_dispatch, words.keys(), words.arguments(),
-                       [this, alive = alive_](const redis::Answer& answer) {
-                         if (!*alive) return;
-                         DispatchAnswer told;
-                         next_due_.reset();
-                         if (const auto trouble = trouble_of(answer)) {
-                           told.trouble =
-                               trouble->about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
-                           told.why = with_remedy(trouble->why, session_->user);
-                         } else {
-                           told.reply = read_dispatch(redis::ReplyCopy(answer.reply));
-                           note_time(told.reply->now);
-                           if (!told.reply->halted) next_due_ = due_of(*told.reply);
-                           decisions_ = decide(std::exchange(told.reply->missed, {}),
-                                               told.reply->now.count() / 1000);
-                         }
-                         handler_.on_dispatched(std::move(told));
-                       });
+  session_->client.run(
+      scripts::schedule_dispatch, words.keys(), words.arguments(),
+      [this, alive = alive_, decided = !call.decisions.empty()](const redis::Answer& answer) {
+        if (!*alive) return;
+        DispatchAnswer told;
+        next_due_.reset();
+        if (const auto trouble = trouble_of(answer)) {
+          told.trouble = trouble->about_keys() ? ClaimEnd::refused : ClaimEnd::unavailable;
+          told.why = with_remedy(trouble->why, session_->user);
+        } else {
+          told.reply = read_dispatch(redis::ReplyCopy(answer.reply));
+          note_time(told.reply->now);
+          if (!told.reply->halted) next_due_ = due_of(*told.reply);
+          if (told.reply->taken_off > 0 || told.reply->refused > 0 || decided)
+            news_.untrack_timeline();
+          decisions_ =
+              decide(std::exchange(told.reply->missed, {}), told.reply->now.count() / 1000);
+        }
+        handler_.on_dispatched(std::move(told));
+      });
 }
 
 void RedisScheduleQueue::recover() {
   recovery_.look(recover_call(keys(), *rule_),
                  [this](std::size_t put_back, std::optional<Duration> next) {
+                   if (put_back > 0) news_.untrack_timeline();
                    handler_.on_recovered(put_back, next);
                  });
 }

@@ -39,13 +39,13 @@ class RedisScheduleQueue final : public ScheduleQueue,
     news_.listen(on ? ScheduleNewsChannels::About::jobs : ScheduleNewsChannels::About::nothing,
                  *rule_);
   }
-  void listen_to_timeline() override {
+  [[nodiscard]] double listen_to_timeline() override {
     timeline_review_.use(rule_);
     news_.listen(ScheduleNewsChannels::About::timeline, *rule_);
-    if (next_due_) news_.track_timeline(*next_due_);
+    return next_due_ ? news_.track_timeline(*next_due_) : 0;
   }
   [[nodiscard]] bool hears() const override { return news_.hears_queues(); }
-  void track() override { news_.track_queues(); }
+  [[nodiscard]] double track() override { return news_.track_queues(); }
   /// Returns the time of the Redis clock, or an earlier one; 0 = not known yet.
   [[nodiscard]] std::chrono::milliseconds redis_now() const;
   void settle(JobSettlement&& settlement) override;

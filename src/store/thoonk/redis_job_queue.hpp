@@ -34,7 +34,7 @@ class RedisJobQueue final : public JobQueue,
   [[nodiscard]] bool hears() const override {
     return ids_.tracked() && session_->subscriber.connected();
   }
-  void track() override { ids_.track({keys().ids}); }
+  [[nodiscard]] double track() override { return ids_.track({keys().ids}); }
   void settle(JobSettlement&& settlement) override;
   void hand_back(const Claim& claim) override;
   [[nodiscard]] bool may_start(const Claim& claim) const override;
