@@ -80,8 +80,8 @@ void ClaimingSource::become_idle(const ClaimReply& reply) {
   if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
     free_at_ = now + *reply.next_free;
   queue().listen(true);
-  sleep_on(poll_cost());
   on_idle();
+  sleep_on(poll_cost());
 }
 
 /// Returns the interval factor. Redis notifies this host of additions to an empty list, and a
@@ -122,12 +122,12 @@ void ClaimingSource::expect_free(Instant at) {
   if (!peeking_) sleep({hint(), 1, poll_cost()});
 }
 
-/// Returns the shorter of two times: until an item may become free, and until the planned claim
-/// after a wake-up. nullopt if there is neither.
+/// Returns the shortest of three times: until an item may become free, until the planned claim
+/// after a wake-up, and until the peek after a change. nullopt if there is none.
 std::optional<Duration> ClaimingSource::hint() const {
-  if (!free_at_ && !wake_due_) return std::nullopt;
   const Instant first =
-      std::min(free_at_.value_or(Instant::max()), wake_due_.value_or(Instant::max()));
+      std::min({free_at_.value_or(Instant::max()), wake_due_.value_or(Instant::max()), look_due()});
+  if (first == Instant::max()) return std::nullopt;
   return std::max(first - clock_.now(), Duration{0});
 }
 

@@ -59,8 +59,10 @@ class ClaimingSource : public Source,
   /// nullopt if the claim must wait for the budget. By default there is no charge: jobs are claimed
   /// at once, and only the pauses between fruitless claims limit the claims.
   [[nodiscard]] virtual std::optional<double> pay_for_wake(bool) { return 0; }
-  /// Called when the list has become idle.
+  /// Called when the list becomes idle, before a poll is planned.
   virtual void on_idle() {}
+  /// Returns the time of the next peek after a change of the idle list; Instant::max() without one.
+  [[nodiscard]] virtual Instant look_due() const { return Instant::max(); }
   /// Called by activate(), even if the list was not idle.
   virtual void on_active() {}
   /// Called when the list cannot use a wake-up, since no slot is free.
@@ -100,6 +102,10 @@ class ClaimingSource : public Source,
   void expect_free(Instant at);
   /// Requests the next poll. `cost`: its expected cost, in commands.
   void sleep_on(double cost) { sleep({hint(), patience(), cost}); }
+  /// Plans the next poll of an idle list again, since look_due() is earlier now.
+  void plan_look() {
+    if (idle_ && !peeking_) sleep_on(poll_cost());
+  }
 
   const Clock& clock_;
   double paid_ = 0;  ///< commands charged to the idle budget for the claim or peek in flight

@@ -88,18 +88,6 @@ void Tracking::add(Peek& peek, Key& key, std::string_view name) {
   peek.push_back(key.hash_);
 }
 
-void Tracking::peek_at_length(Key& key, std::string_view list) {
-  if (!on_) return;
-  Peek peek;
-  add(peek, key, list);
-  call(std::move(peek), {"LLEN", list}, [this, hash = key.hash_](const redis::Answer& answer) {
-    if (!answer.ok()) return;
-    const auto [begin, end] = keys_.equal_range(hash);
-    for (const auto& [same, each] : std::vector<Keys::value_type>(begin, end))
-      if (contains(same, each)) each->on_length(answer.reply.integer());
-  });
-}
-
 void Tracking::call(Peek peek, const redis::Command& command, redis::Client::Callback callback) {
   client_.call({"CLIENT", "CACHING", "YES"},
                [this, alive = alive_](const redis::Answer& answer) { record(*alive, answer); });

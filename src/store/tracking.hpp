@@ -47,8 +47,6 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
     /// Called when another client has changed the key, or may have. Any client can cause this at
     /// any rate.
     virtual void on_key_changed() = 0;
-    /// Called with the reply to peek_at_length().
-    virtual void on_length(std::int64_t /*length*/) {}
     /// Forgets the key, so that no call follows. Must be called when this client may have changed
     /// it.
     void untrack();
@@ -71,8 +69,6 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   /// Forgets all keys of a name, so that no call follows. Must be called when this client may have
   /// changed it, if the owner of a key does not know that.
   void untrack(std::string_view name);
-  /// Sends a tracked peek at the length of a list, if peeks can be tracked.
-  void peek_at_length(Key& key, std::string_view list);
   /// Keys of a tracked peek.
   using Peek = std::vector<std::uint32_t>;
   /// Adds a key to a tracked peek.

@@ -23,7 +23,7 @@ constexpr Duration max_debt = IdlePolls::longest_debt;
 constexpr Duration check_pause = 500ms;
 /// Maximum duration of a drain.
 constexpr Duration max_drain = 30s;
-/// Commands in 10 s that are not for idle lists: pings, probes for keyspace notifications, sweeps.
+/// Commands in 10 s that are not for idle lists: pings, sweeps.
 constexpr double extra_commands = 25;
 /// Heartbeats, fleet commands and list statistics in 10 s.
 constexpr double fleet_commands = 60;
@@ -52,7 +52,7 @@ Scenario::Scenario(const SceneOptions& options)
   use_network(&network_, &jitter_);
   for (Server* each : {&first_, &second_}) {
     each->watcher = &promises_;
-    each->set_keyspace_events(options_.scale.with_events);
+    each->permit_tracking(options_.scale.with_events);
     network_.add(*each);
   }
   Random random = world_.random.fork(4);

@@ -30,7 +30,7 @@ class Told : public store::CircularListHandler {
   void on_wake() override { ++wakes; }
   void on_turn() override { ++turns; }
   void on_back() override { ++backs; }
-  [[nodiscard]] bool pays_for_look(double /*commands*/, bool /*again*/) override { return true; }
+  void on_changed() override { ++changes; }
   void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
   void on_all_settled() override { ++all_settled; }
   void on_quarantined(const DisplayItem& item, const std::string& why) override {
@@ -42,6 +42,7 @@ class Told : public store::CircularListHandler {
 
   std::vector<ClaimReply> replies;
   std::vector<store::LookReply> peeks;
+  int changes = 0;
   std::vector<Claim> claims;
   std::vector<RunId> lost;
   std::vector<RunId> back;

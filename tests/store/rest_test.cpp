@@ -32,7 +32,7 @@ struct Lists {
   std::vector<std::size_t> look() {
     for (auto& each : told) each->peeks.clear();
     const std::uint64_t before = session->client.commands_sent();
-    for (auto& source : sources) source->look();
+    for (auto& source : sources) source->look(false);
     // If no list sends a command, nothing else ends the wait of the loop.
     Timer soon(loop.timers());
     soon.set(loop.now() + 1ms, [] {});
@@ -128,7 +128,7 @@ TEST_CASE("a list that is destroyed during its peek gets no reply, and the other
   lists.claim();
   track(lists);
   const std::uint64_t before = lists.session->client.commands_sent();
-  for (auto& source : lists.sources) source->look();
+  for (auto& source : lists.sources) source->look(false);
   lists.sources[2].reset();
   CHECK(turn_until(loop, [&] { return lists.session->client.commands_sent() > before; }));
   lists.sources[4].reset();
@@ -197,7 +197,7 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
   lists.claim();
   const auto peek_alone = [&] {
     lists.told[0]->peeks.clear();
-    lists.sources[0]->look();
+    lists.sources[0]->look(false);
     CHECK(turn_until(loop, [&] { return lists.told[0]->peeks.size() == 1; }));
     return lists.told[0]->peeks[0].worth_it;
   };
@@ -245,7 +245,7 @@ TEST_CASE("the cost of a peek at one list does not predict the cost at 1,000 lis
   Lists lists(loop, server.url(), 1000);
   lists.claim();
   track(lists);
-  lists.sources[0]->look();
+  lists.sources[0]->look(false);
   CHECK(turn_until(loop, [&] { return !lists.told[0]->peeks.empty(); }));
   CHECK(lists.told[0]->peeks[0].cost == 1);
   CHECK(lists.sources[0]->look_cost() <= 0.05);
@@ -339,14 +339,19 @@ TEST_CASE("Redis reports an addition to an idle list") {
 
   // The claim of another host rotates the list and makes no item free.
   server.command({"LMOVE", "l1:list", "l1:list", "LEFT", "RIGHT"});
+  CHECK(turn_until(loop, [&] { return lists.told[1]->changes == 1; }));
+  lists.sources[1]->look(true);
   CHECK(turn_until(loop, [&] { return lists.sources[1]->hears(); }));
-  CHECK(wakes(1) == 0);
+  CHECK_FALSE(lists.told[1]->peeks.back().worth_it);
   server.command({"LPUSH", "l1:list", "b"});
-  CHECK(turn_until(loop, [&] { return wakes(1) == 1; }));
+  CHECK(turn_until(loop, [&] { return lists.told[1]->changes == 2; }));
+  lists.sources[1]->look(true);
+  CHECK(turn_until(loop, [&] { return lists.told[1]->peeks.back().worth_it; }));
+  CHECK(wakes(1) == 0);
   CHECK(wakes(0) == 1);
 }
 
-TEST_CASE("an addition between a claim and its tracked peek is reported") {
+TEST_CASE("an addition between a claim and its tracked peek is found") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);
@@ -356,8 +361,7 @@ TEST_CASE("an addition between a claim and its tracked peek is reported") {
   wait_for_tracking(lists);
   server.command({"RPUSH", "l0:list", "new"});
   server.command({"RPUSH", "l1:list", "new"});
-  for (const auto& list : lists.sources) (void)list->track();
-  CHECK(turn_until(loop, [&] { return lists.told[0]->wakes == 1 && lists.told[1]->wakes == 1; }));
+  CHECK(lists.look() == Places{0, 1});
 }
 
 TEST_CASE("lists are tracked again after a connection has ended") {
@@ -383,7 +387,6 @@ TEST_CASE("a user without a permission for tracking peeks as before") {
     loop::Loop loop;
     Lists lists(loop, "unix://w8y:x@" + server.socket(), 2);
     lists.claim();
-    (void)lists.sources[0]->track();
     CHECK(lists.look().empty());
     server.command({"RPUSH", "l1:list", "a"});
     CHECK(lists.look() == Places{1});

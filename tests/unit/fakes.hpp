@@ -47,10 +47,12 @@ struct FakeRedis {
   std::size_t claims_out = 0;      ///< claims in flight
   std::size_t max_claims_out = 0;  ///< maximum number of claims in flight
   std::size_t peeks = 0;
-  std::size_t ends = 1000;     ///< number of items that a scan of the edges examines
-  std::size_t pass_calls = 1;  ///< number of calls of a full scan
+  std::size_t peeks_after_change = 0;  ///< that examined the end at which clients add items
+  std::size_t ends = 1000;             ///< number of items that a scan of the edges examines
+  std::size_t pass_calls = 1;          ///< number of calls of a full scan
   double look_cost = 1;
   bool receives = false;
+  bool tracks = false;
   WaitQueue wait_queue = WaitQueue::none;  ///< state of the wait queue after a claim without items
   std::size_t other_waiters = 0;
   ClaimEnd too_few = ClaimEnd::nothing_free;  ///< why a claim has fewer items than requested
@@ -138,9 +140,10 @@ class FakeList : public store::CircularList {
   }
 
   [[nodiscard]] bool hears() const override { return redis_.receives; }
-  double track() override { return 0; }
-  void look() override {
+  [[nodiscard]] bool can_hear() const override { return redis_.tracks; }
+  void look(bool changed) override {
     ++redis_.peeks;
+    redis_.peeks_after_change += changed ? 1 : 0;
     const auto& items = redis_.lists[rule_->prefix];
     store::LookReply reply{false, redis_.look_cost};
     for (const Item& item : items) {

@@ -72,6 +72,39 @@ TEST_CASE("a claim at the end of a delay does not count as the claim that is pla
   CHECK(bench.redis.claims == before + 2);
 }
 
+TEST_CASE("a list whose changes Redis can report is peeked at as soon as it is idle") {
+  for (const bool tracks : {false, true}) {
+    CAPTURE(tracks);
+    IdlePollerBench bench(rule_for("work"), 1);
+    bench.redis.tracks = tracks;
+    bench.lock(0, 1);
+    bench.begin();
+    bench.run_for(100ms);
+    CHECK(bench.redis.peeks_after_change == (tracks ? 1 : 0));
+  }
+}
+
+TEST_CASE("a change of an idle list causes a peek at once, and frequent changes cause few peeks") {
+  IdlePollerBench bench(rule_for("work"), 1);
+  bench.lock(0, 1);
+  bench.begin();
+  bench.run_for(1s);
+  const std::size_t before = bench.redis.peeks;
+  bench.sources.back()->handler.on_changed();
+  bench.run_for(1ms);
+  CHECK(bench.redis.peeks == before + 1);
+  CHECK(bench.redis.peeks_after_change == 1);
+  for (int i = 0; i < 100; ++i) {
+    bench.sources.back()->handler.on_changed();
+    bench.run_for(10ms);
+  }
+  CHECK(bench.redis.peeks <= before + 5);
+  CHECK(bench.redis.peeks_after_change == 1);  // the others examine each part of the list in turn
+  bench.unlock(0);
+  bench.run_for(400ms);
+  CHECK(bench.log == std::vector<std::string>{"start 0"});
+}
+
 TEST_CASE("a wake-up while a claim is in flight causes another claim before the list is idle") {
   IdlePollerBench bench(rule_for("work"), 3);
   bench.redis.claim_takes = 10ms;

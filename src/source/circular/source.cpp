@@ -29,7 +29,6 @@ void CircularSource::send_claim(std::size_t wanted) {
 
 void CircularSource::prepare(ClaimReply& reply) {
   if (!reply.claims.empty()) in_vain_ = 0;
-  has_claimed_ = has_claimed_ || !reply.claims.empty();
   held_ += static_cast<std::uint32_t>(reply.claims.size());
 }
 
@@ -138,16 +137,17 @@ std::optional<double> CircularSource::pay_for_wake(bool turn) {
   return 1;
 }
 
-void CircularSource::on_idle() {
-  const bool has_claimed = std::exchange(has_claimed_, false);
-  if (last_end() == ClaimEnd::empty) {
-    charge(list_->track());  // many empty lists share a peek
-  } else if (last_end() == ClaimEnd::nothing_free && (has_claimed || pay_from_spare())) {
-    // A peek after runs is no idle poll, since there is at most one for each run. A list that is
-    // not tracked now is tracked by its next peek.
-    const double commands = list_->track();
-    if (!has_claimed) charge(commands - 1);
-  }
+void CircularSource::on_changed() {
+  changed_ = is_idle();
+  plan_look();
+}
+
+Instant CircularSource::look_due() const {
+  if (!changed_ || !may_look()) return Instant::max();
+  const Duration pause = looks_in_vain_ ? long_change_pause : change_pause;
+  const Instant at = looked_at_ + pause;
+  if (at <= clock_.now()) return clock_.now();
+  return at + (change_pause - at.time_since_epoch() % change_pause) % change_pause;
 }
 
 void CircularSource::on_active() {
@@ -173,7 +173,7 @@ void CircularSource::poll_after_reconnect() {
 
 void CircularSource::poll(bool hinted) {
   // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.
-  const bool overdue = clock_.now() - looked_at_ > look_at_least;
+  const bool overdue = clock_.now() - looked_at_ > look_at_least || look_due() <= clock_.now();
   if ((!hinted || overdue) && may_look() && !renews_place()) return look();
   hinted ? claim_now() : claim_overdue();
 }
@@ -187,7 +187,8 @@ bool CircularSource::may_look() const {
 void CircularSource::look() {
   begin_peek();
   looked_at_ = clock_.now();
-  list_->look();
+  after_change_ = std::exchange(changed_, false);
+  list_->look(after_change_ && !looks_in_vain_);
 }
 
 void CircularSource::on_looked(const store::LookReply& reply) {
@@ -195,6 +196,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   // After a reconnect, the admission limits the peeks, so they are no idle polls. Fewer of them
   // share a command than later, so their cost does not predict the cost of the next peek.
   const bool for_back = std::exchange(looks_for_back_, false);
+  looks_in_vain_ = std::exchange(after_change_, false) && !reply.worth_it;
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (reply.worth_it) {
     owes_whole_ = true;

@@ -40,6 +40,11 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// Time since the last peek or full scan after which a poll peeks, even if it is due because a
   /// certain item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
+  /// Interval of peeks after changes. It is longer after a peek that found nothing: a claim of
+  /// another host rotates the list, which is a change as well. Peeks that wait for it are due at
+  /// multiples of change_pause, so that lists can share their commands.
+  static constexpr Duration change_pause = std::chrono::milliseconds(50);
+  static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
   /// Interval of claims in the wait queue: with one other waiter, the addition for each further
   /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.
   /// The interval doubles after each claim that found nothing. The maximum is the time for which
@@ -58,11 +63,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void on_wake() override;
   void on_turn() override { woken(true); }
   void on_back() override;
-  [[nodiscard]] bool pays_for_look(double commands, bool again) override {
-    const bool paid = again ? pay_from_spare() : pay();
-    if (paid) charge(commands - 1);
-    return paid;
-  }
+  void on_changed() override;
   // ClaimingSource
   [[nodiscard]] store::WorkQueue& queue() const override { return *list_; }
   void send_claim(std::size_t wanted) override;
@@ -72,7 +73,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void poll(bool hinted) override;
   void poll_after_reconnect() override;
   [[nodiscard]] std::optional<double> pay_for_wake(bool turn) override;
-  void on_idle() override;
+  void on_idle() override { changed_ = !list_->hears() && list_->can_hear(); }
+  [[nodiscard]] Instant look_due() const override;
   void on_active() override;
   void on_unused_turn() override { list_->leave_queue(); }
 
@@ -89,7 +91,9 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   ListConfigPtr rule_;
   std::uint32_t held_ = 0;        ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;  ///< number of calls of the last full scan
-  bool has_claimed_ = false;      ///< since the list was idle
+  bool after_change_ = false;     ///< the peek in flight follows a change
+  bool changed_ = false;          ///< a peek must make Redis report the next change
+  bool looks_in_vain_ = false;    ///< the last peek after a change found nothing
   bool overdue_ = false;          ///< whether the next claim ignores the wait queue, see
                                   ///< store::Manner
   bool looks_for_back_ = false;   ///< the peek in flight follows a reconnect

@@ -45,10 +45,9 @@ class CircularListHandler : public virtual WorkQueueHandler {
   virtual void on_wake() = 0;
   /// Called when an item has become free and it is this host's turn.
   virtual void on_turn() = 0;
-  /// Charges the idle budget for a peek at a changed list. `again`: the last peek was shortly
-  /// before and in vain. Returns false if the budget does not cover the peek now, or if it is one
-  /// of many and the polls of other lists need the budget.
-  [[nodiscard]] virtual bool pays_for_look(double commands, bool again) = 0;
+  /// Called when Redis reports a change of a list that was not empty. The list is not tracked then.
+  /// Any client can cause this at any rate.
+  virtual void on_changed() = 0;
 };
 
 class CircularList : public WorkQueue {
@@ -61,11 +60,12 @@ class CircularList : public WorkQueue {
   /// Leaves the wait queue. If it is this host's turn, the next waiter gets it.
   virtual void leave_queue() = 0;
   /// Peeks whether a list that was empty, or had no free item, is still in that state, at a
-  /// fraction of the cost of a claim. At most one peek at a time; one on_looked() follows.
-  virtual void look() = 0;
-  /// Makes Redis report the next change of the list, if it can: hears() is true then. Must be
-  /// called after a claim that found no free item. Returns the cost in commands.
-  [[nodiscard]] virtual double track() = 0;
+  /// fraction of the cost of a claim. Makes Redis report the next change of the list, if it can:
+  /// hears() is true then. `changed`: examines the end at which most clients add items. At most one
+  /// peek at a time; one on_looked() follows.
+  virtual void look(bool changed) = 0;
+  /// Returns whether a peek makes Redis report the next change.
+  [[nodiscard]] virtual bool can_hear() const = 0;
   /// Returns the expected cost of a peek, see LookReply.
   [[nodiscard]] virtual double look_cost() const = 0;
   /// Allows the list to unsubscribe if on_wake() is not requested again within a few seconds. If

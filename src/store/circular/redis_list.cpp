@@ -13,13 +13,6 @@ namespace {
 /// must neither grow the memory of w8yd nor delay other lists.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
 
-/// Minimum and maximum interval between peeks at a changed list. A claim of another host rotates
-/// the list, which is a change as well, so the interval doubles after each peek that found nothing.
-/// The maximum is the same as for claims after messages.
-constexpr Duration change_pause = std::chrono::milliseconds(50);
-constexpr Duration most_change_pause = std::chrono::milliseconds(320);
-constexpr unsigned most_looks_in_vain = 3;
-
 /// Time for which the list stays subscribed to wake-ups that it does not need, because subscribing
 /// again costs more than a few messages. When 100,000 lists start, they wait longer than this for a
 /// slot to claim with. If each subscribed again then, and peeked again after the confirmation, the
@@ -45,11 +38,10 @@ RedisCircularList::~RedisCircularList() {
 RedisCircularList::Work::Work(RedisCircularList& list)
     : claimer(*list.session_, list.memory_, list, list.handler_),
       later(list.session_->clock, list.session_->timers),
-      look_again(list.session_->timers),
       tires(list.session_->timers) {}
 
 bool RedisCircularList::Work::over() const {
-  return claimer.idle() && unsettled() == 0 && later.empty() && !look_again.pending() && !turn;
+  return claimer.idle() && unsettled() == 0 && later.empty() && !turn;
 }
 
 void RedisCircularList::use(ListConfigPtr rule) {
@@ -197,79 +189,24 @@ void RedisCircularList::heard_of_turn(std::string_view message) {
 
 // ---- Idle lists
 
-double RedisCircularList::track() {
-  LookBatcher& peeks = session_->circular.look_batcher;
-  if (is_tracked() || !peeks.tracks()) return 0;
-  if (!empty_) {
-    session_->tracking.peek_at_length(*this, CircularKeys::list_of(*rule_));
-    return 2;
-  }
-  tracks_ = true;
-  peeks.if_empty(*this);
-  return peeks.cost(true, session_->circular.sweep.lists());
-}
-
-void RedisCircularList::empty_looked(const LookReply& reply) {
-  if (!std::exchange(tracks_, false)) return looked(reply);
-  if (reply.worth_it) handler_.on_wake();
-}
-
-void RedisCircularList::on_key_changed() {
-  if (empty_) return handler_.on_wake();
-  work().changed = true;
-  if (work_->look_again.pending()) return;
-  // Each claim changes the list. Waiters are called when an item becomes free, so for a waiter only
-  // an addition is new.
-  wait_queue_ == WaitQueue::none ? look_again() : pause_looks();
-}
-
-/// Peeks after an interval if the list has changed by then. Otherwise the next interval is short.
-void RedisCircularList::pause_looks() {
-  const Duration pause = std::min(change_pause * (1 << work_->looks_in_vain), most_change_pause);
-  work_->look_again.set(session_->clock.now() + pause, [this] {
-    if (work_->changed) return look_again();
-    work_->looks_in_vain = 0;
-  });
-}
-
-/// Peeks at a changed list. The next peek of this kind follows after an interval.
-void RedisCircularList::look_again() {
-  pause_looks();
-  // A tracked peek has two commands more.
-  if (!handler_.pays_for_look(session_->tracking.on() ? 3 : 1, work_->looks_in_vain > 0)) return;
-  work_->changed = false;
-  // Most clients add at the right end. The length alone does not show an item that replaces one.
-  const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
-  ask_if_locked(right, [this, alive = alive()](const LookReply& reply, std::int64_t) {
-    if (!*alive) return;
-    if (work_)
-      work_->looks_in_vain =
-          reply.worth_it ? 0U : std::min(work_->looks_in_vain + 1, most_looks_in_vain);
-    if (reply.worth_it) handler_.on_wake();
-  });
-}
-
-void RedisCircularList::look() {
-  tracks_ = false;
+/// Most clients add at the right end. The length alone does not show an item that replaces one.
+void RedisCircularList::look(bool changed) {
   if (empty_) return session_->circular.look_batcher.if_empty(*this);
   if (place_ >= length_) place_ = 0;
-  ask_if_locked(place_,
-                [this, alive = alive(), from = place_](const LookReply& reply, std::int64_t seen) {
-                  if (!*alive) return;
-                  place_ = from + seen;
-                  looked(reply);
-                });
+  const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
+  session_->circular.look_batcher.if_locked(
+      CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_,
+      changed ? right : place_, this,
+      [this, alive = alive(), changed](const LookReply& reply, std::int64_t seen) {
+        if (!*alive) return;
+        if (!changed) place_ += seen;
+        looked(reply);
+      });
 }
 
 void RedisCircularList::looked(LookReply reply) {
   if (alive_.use_count() == 1) alive_.reset();
   handler_.on_looked(reply);
-}
-
-void RedisCircularList::ask_if_locked(std::int64_t first, LookBatcher::Answer answer) {
-  session_->circular.look_batcher.if_locked(CircularKeys::list_of(*rule_),
-                                            CircularKeys::lock_prefix_of(*rule_), length_, first,
-                                            this, std::move(answer));
 }
 
 }  // namespace w8y::store

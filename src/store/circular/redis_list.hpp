@@ -30,7 +30,7 @@ class RedisCircularList final : public CircularList,
   void claim(std::size_t wanted, Scan scan, Manner manner) override;
   void claim_item(const Item& item, Source::ItemClaimed then) override;
   void leave_queue() override;
-  void look() override;
+  void look(bool changed) override;
   [[nodiscard]] double look_cost() const override {
     const CircularShared& shared = session_->circular;
     return shared.look_batcher.cost(empty_, shared.sweep.lists());
@@ -43,7 +43,7 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] bool hears() const override {
     return is_tracked() && session_->subscriber.connected();
   }
-  [[nodiscard]] double track() override;
+  [[nodiscard]] bool can_hear() const override { return session_->circular.look_batcher.tracks(); }
   void may_stop_listening() override;
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
@@ -61,11 +61,8 @@ class RedisCircularList final : public CircularList,
     CircularClaimer claimer;
     std::unique_ptr<CircularSettlements> settlements;
     LaterCalls later;
-    Timer look_again;            ///< peeks after a change
-    bool changed = false;        ///< whether the list has changed since the last peek
-    unsigned looks_in_vain = 0;  ///< consecutive peeks that followed a change and found nothing
-    Timer tires;                 ///< unsubscribes while on_wake() is not requested
-    unsigned in_vain = 0;        ///< messages received while on_wake() is not requested
+    Timer tires;           ///< unsubscribes while on_wake() is not requested
+    unsigned in_vain = 0;  ///< messages received while on_wake() is not requested
     /// Subscription to the host's turns: made when the host joins the wait queue, and kept for as
     /// long as wake_.
     redis::Subscription turn;
@@ -110,12 +107,9 @@ class RedisCircularList final : public CircularList,
   void on_confirmed(std::string_view channel) override;
   // LookBatcher::Empty
   void add_key_of_list(std::string& to) const override { CircularKeys::add_list_of(*rule_, to); }
-  void empty_looked(const LookReply& reply) override;
+  void empty_looked(const LookReply& reply) override { looked(reply); }
   // Tracking::Key
-  void on_key_changed() override;
-  void on_length(std::int64_t length) override {
-    if (length != (empty_ ? 0 : length_)) on_key_changed();
-  }
+  void on_key_changed() override { empty_ ? handler_.on_wake() : handler_.on_changed(); }
   void looked(LookReply reply);
   void heard(std::string_view message);
   void heard_of_turn(std::string_view message);
@@ -131,8 +125,6 @@ class RedisCircularList final : public CircularList,
   void hear_of_no_turn();
   void tire(Instant at);
   void give_up(const RunId& run, const std::string& why);
-  void look_again();
-  void pause_looks();
   void ask_if_locked(std::int64_t first, LookBatcher::Answer answer);
   void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
@@ -143,7 +135,6 @@ class RedisCircularList final : public CircularList,
   bool empty_ = true;      ///< the last claim found no item at all
   bool waiting_ = false;   ///< whether the host is in the wait queue, according to the last claim
   bool waits_ = false;     ///< false if leave_queue() was called after the last claim
-  bool tracks_ = false;    ///< the peek in flight belongs to track()
   WaitQueue wait_queue_ = WaitQueue::none;
   std::unique_ptr<Work> work_;
   std::shared_ptr<bool> alive_;  ///< nullptr until a callback needs it
