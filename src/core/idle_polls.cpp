@@ -59,7 +59,9 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
     polls_.load_ -= cost_;
     return;
   }
-  due_ = hinted_ ? now + std::max(*terms.hint, Duration(1000)) : turn;
+  due_ = !hinted_                    ? turn
+         : *terms.hint > Duration{0} ? now + std::max(*terms.hint, Duration(1000))
+                                     : now - hint_lead;
   polls_.add(*this);
   polls_.arm();
 }

@@ -37,6 +37,8 @@ class IdlePolls {
   /// Upper bound of Terms::patience: how many times longer than others one list may wait for its
   /// next poll.
   static constexpr unsigned most_patience = 8;
+  /// A poll with a hint for now precedes other polls that have been due for less than this.
+  static constexpr Duration hint_lead = std::chrono::seconds(1);
   /// Interval at which polls that were planned under a higher load are brought forward.
   static constexpr Duration review = std::chrono::seconds(2);
   /// The same interval if the load was more than twice as high.

@@ -131,6 +131,29 @@ TEST_CASE("a hinted poll comes earlier, but stays within the budget") {
   CHECK(sleeper.polls <= 13);
 }
 
+TEST_CASE("a hinted poll precedes routine polls, but not without end") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 10, 1);
+  struct Hinted : Sleeper {
+    using Sleeper::Sleeper;
+    void poll_due(bool, double) override {
+      ++polls;
+      sleep({0ms});
+    }
+  };
+  Sleeper routine(idle);
+  Hinted hinted(idle);
+  routine.charge(20);
+  routine.sleep({});
+  world.run_for(400ms);
+  REQUIRE(routine.polls == 0);  // it is due, and the budget is used up
+  hinted.sleep({0ms});
+  while (routine.polls + hinted.polls == 0) world.run_for(1ms);
+  CHECK(hinted.polls == 1);
+  world.run_for(10s);
+  CHECK(routine.polls >= 5);
+}
+
 TEST_CASE("a list with a higher interval factor is polled less often") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
