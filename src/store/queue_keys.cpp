@@ -46,7 +46,7 @@ double QueueKeys::track(const std::vector<std::string>& names) {
   for (const auto& key : keys_) {
     if (key->is_tracked()) continue;
     peeks_.if_empty(*key);
-    cost += 2 * peeks_.cost(true, 1);  // with CLIENT CACHING
+    cost += peeks_.cost(true, 1);
   }
   return cost;
 }

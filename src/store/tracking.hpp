@@ -67,7 +67,7 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   }
 
   /// Forgets all keys of a name, so that no call follows. Must be called when this client may have
-  /// changed it, if the owner of a key does not know that.
+  /// changed it, if the owner of a key does not untrack it.
   void untrack(std::string_view name);
   /// Keys of a tracked peek.
   using Peek = std::vector<std::uint32_t>;

@@ -145,7 +145,7 @@ void Server::reply(Peer& peer, const Words& words) {
 
 std::string Server::reply_to(Peer& peer, const Words& words) {
   const std::string command = upper(words.front());
-  ++commands_[peer.name()];
+  if (command != "CLIENT") ++commands_[peer.name()];  // CLIENT CACHING is part of a tracked peek
   std::string bytes;
   if (command == "SUBSCRIBE" || command == "UNSUBSCRIBE") {
     for (std::size_t i = 1; i < words.size(); ++i) {

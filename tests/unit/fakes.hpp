@@ -79,6 +79,7 @@ class FakeList : public store::CircularList {
     scans.push_back(scan);
     ClaimReply reply;
     auto& items = redis_.lists[rule_->prefix];
+    length_ = items.size();
     if (!redis_.reachable) {
       reply.end = ClaimEnd::unavailable;
     } else if (!redis_.no_claims.empty()) {
@@ -145,8 +146,9 @@ class FakeList : public store::CircularList {
     ++redis_.peeks;
     redis_.peeks_after_change += changed ? 1 : 0;
     const auto& items = redis_.lists[rule_->prefix];
-    store::LookReply reply{false, redis_.look_cost};
+    store::LookReply reply{items.size() != length_, redis_.look_cost};
     for (const Item& item : items) {
+      if (changed) break;
       const auto lock = redis_.locks.find(rule_->prefix + item);
       if (lock == redis_.locks.end() || lock->second.value.empty() ||
           (lock->second.until && *lock->second.until <= clock_.now()))
@@ -223,6 +225,7 @@ class FakeList : public store::CircularList {
   FakeRedis& redis_;
   FakeClock& clock_;
   ListConfigPtr rule_;
+  std::size_t length_ = 0;  ///< at the last claim
   std::size_t unsettled_ = 0;
   std::vector<Item> quarantined_;
   Timer answer_;

@@ -94,15 +94,24 @@ TEST_CASE("a change of an idle list causes a peek at once, and frequent changes 
   bench.run_for(1ms);
   CHECK(bench.redis.peeks == before + 1);
   CHECK(bench.redis.peeks_after_change == 1);
-  for (int i = 0; i < 100; ++i) {
-    bench.sources.back()->handler.on_changed();
-    bench.run_for(10ms);
-  }
+  const auto change = [&bench](int times) {
+    for (int i = 0; i < times; ++i) {
+      bench.sources.back()->handler.on_changed();
+      bench.run_for(10ms);
+    }
+  };
+  change(100);
   CHECK(bench.redis.peeks <= before + 5);
-  CHECK(bench.redis.peeks_after_change == 1);  // the others examine each part of the list in turn
-  bench.unlock(0);
-  bench.run_for(400ms);
-  CHECK(bench.log == std::vector<std::string>{"start 0"});
+  SUBCASE("an added item is found by the length of the list") {
+    bench.redis.lists["work"].push_back("1");
+    change(40);
+    CHECK(bench.log == std::vector<std::string>{"start 1"});
+  }
+  SUBCASE("an item that becomes free is found by peeks at the items") {
+    bench.unlock(0);
+    change(250);
+    CHECK(bench.log == std::vector<std::string>{"start 0"});
+  }
 }
 
 TEST_CASE("a wake-up while a claim is in flight causes another claim before the list is idle") {

@@ -96,7 +96,7 @@ void CircularSource::examine(const ClaimReply& reply, bool woken) {
     whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
   if (satisfied) return;
   pay_for(reply);
-  if (reply.whole) looked_at_ = clock_.now();
+  if (reply.whole) looked_at_ = examined_at_ = clock_.now();
 }
 
 /// Charges the idle budget for the calls of a claim above a normal number: `short_pass` if the
@@ -173,7 +173,7 @@ void CircularSource::poll_after_reconnect() {
 
 void CircularSource::poll(bool hinted) {
   // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.
-  const bool overdue = clock_.now() - looked_at_ > look_at_least || look_due() <= clock_.now();
+  const bool overdue = !examined_lately() || look_due() <= clock_.now();
   if ((!hinted || overdue) && may_look() && !renews_place()) return look();
   hinted ? claim_now() : claim_overdue();
 }
@@ -188,7 +188,9 @@ void CircularSource::look() {
   begin_peek();
   looked_at_ = clock_.now();
   after_change_ = std::exchange(changed_, false);
-  list_->look(after_change_ && !looks_in_vain_);
+  const bool by_length = after_change_ && examined_lately();
+  if (!by_length) examined_at_ = looked_at_;
+  list_->look(by_length);
 }
 
 void CircularSource::on_looked(const store::LookReply& reply) {
@@ -196,7 +198,8 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   // After a reconnect, the admission limits the peeks, so they are no idle polls. Fewer of them
   // share a command than later, so their cost does not predict the cost of the next peek.
   const bool for_back = std::exchange(looks_for_back_, false);
-  looks_in_vain_ = std::exchange(after_change_, false) && !reply.worth_it;
+  const bool after_change = std::exchange(after_change_, false);
+  looks_in_vain_ = after_change && !reply.worth_it;
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (reply.worth_it) {
     owes_whole_ = true;
@@ -208,7 +211,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   }
   been_back();
   if (last_end() == ClaimEnd::empty) owes_whole_ = false;
-  sleep_on(for_back ? poll_cost() : reply.cost);
+  sleep_on(for_back || after_change ? poll_cost() : reply.cost);
 }
 
 /// Claims regardless of the wait queue if other hosts wait. A waiter with a turn claims at once, so

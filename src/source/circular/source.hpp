@@ -37,8 +37,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   static constexpr std::size_t short_pass = 4;
   static constexpr std::size_t items_per_call = 256;
   static bool is_long(std::size_t calls) { return calls > short_pass; }
-  /// Time since the last peek or full scan after which a poll peeks, even if it is due because a
-  /// certain item becomes free.
+  /// Time since the last examination of items after which a poll peeks at them, even if it is due
+  /// because a certain item becomes free, or because the list has changed.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
   /// Interval of peeks after changes. It is longer after a peek that found nothing: a claim of
   /// another host rotates the list, which is a change as well. Peeks that wait for it are due at
@@ -83,6 +83,9 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void note_freed();
   void follow_end();
   [[nodiscard]] bool may_look() const;
+  [[nodiscard]] bool examined_lately() const {
+    return clock_.now() - examined_at_ <= look_at_least;
+  }
   void claim_overdue();
   [[nodiscard]] bool long_waiting() const;
   [[nodiscard]] bool renews_place();
@@ -104,6 +107,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   bool owes_whole_ = false;  ///< an item has become free; a full scan follows if the edges do not
                              ///< have it
   Instant looked_at_{};      ///< time of the last peek or full scan
+  Instant examined_at_{};    ///< the same, without peeks at the length only
   std::optional<Instant> whole_at_;  ///< time at which a full scan replaces the edge scan
 };
 

@@ -86,6 +86,16 @@ void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int6
   gather();
 }
 
+void LookBatcher::if_of_length(std::string_view list, std::int64_t length, Tracking::Key& key,
+                               Answer answer) {
+  Tracking::Peek tracked;
+  tracking_.add(tracked, key, list);
+  tracking_.call(std::move(tracked), {"LLEN", list},
+                 [alive = alive_, length, answer = std::move(answer)](const redis::Answer& got) {
+                   if (*alive) answer({!got.ok() || got.reply.integer() != length, 1}, 0);
+                 });
+}
+
 void LookBatcher::forget_refusals() {
   exists_forbidden_ = false;
 }
@@ -124,7 +134,7 @@ double LookBatcher::ask_to_track(const Lockeds& lists, std::size_t begin, std::s
   }
   if (peek.empty()) return 0;
   tracking_.call(std::move(peek), command, {});
-  return 2;
+  return 1;
 }
 
 void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end,

@@ -72,6 +72,9 @@ class LookBatcher {
   /// may track it, or nullptr.
   void if_locked(std::string list, std::string lock_prefix, std::int64_t length, std::int64_t first,
                  Tracking::Key* key, Answer answer);
+  /// Peeks whether the length of a list has changed, with one command for each list, which is
+  /// tracked. A list that another host has rotated needs no more than that.
+  void if_of_length(std::string_view list, std::int64_t length, Tracking::Key& key, Answer answer);
   /// Returns whether the next change of a list is reported after a peek.
   [[nodiscard]] bool tracks() { return tracking_.on() && !exists_forbidden_; }
 

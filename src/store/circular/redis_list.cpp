@@ -189,19 +189,18 @@ void RedisCircularList::heard_of_turn(std::string_view message) {
 
 // ---- Idle lists
 
-/// Most clients add at the right end. The length alone does not show an item that replaces one.
 void RedisCircularList::look(bool changed) {
-  if (empty_) return session_->circular.look_batcher.if_empty(*this);
+  LookBatcher& batcher = session_->circular.look_batcher;
+  if (empty_) return batcher.if_empty(*this);
+  const std::string list = CircularKeys::list_of(*rule_);
+  const auto told = [this, alive = alive()](const LookReply& reply, std::int64_t seen) {
+    if (!*alive) return;
+    place_ += seen;
+    looked(reply);
+  };
+  if (changed && batcher.tracks()) return batcher.if_of_length(list, length_, *this, told);
   if (place_ >= length_) place_ = 0;
-  const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
-  session_->circular.look_batcher.if_locked(
-      CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_,
-      changed ? right : place_, this,
-      [this, alive = alive(), changed](const LookReply& reply, std::int64_t seen) {
-        if (!*alive) return;
-        if (!changed) place_ += seen;
-        looked(reply);
-      });
+  batcher.if_locked(list, CircularKeys::lock_prefix_of(*rule_), length_, place_, this, told);
 }
 
 void RedisCircularList::looked(LookReply reply) {
