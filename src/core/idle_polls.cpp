@@ -50,10 +50,12 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   patience_ = static_cast<std::uint8_t>(std::clamp(terms.patience, 1U, most_patience));
   polls_.load_ += cost_;
   Duration pause = polls_.pause(patience_);
-  if (std::exchange(apart_, false)) pause = spread(pause);
+  if (apart_) pause = spread(pause);
+  apart_ = false;
   const Instant turn = polls_.on_the_beat(now + pause);
   const bool owes = debt_ && !shares();
   if (owes) debt_->turn = turn;
+  hint_shares_ = terms.hint_shares;
   hinted_ = terms.hint && (owes || now + *terms.hint < turn);
   if (owes && !hinted_) {
     polls_.load_ -= cost_;
@@ -344,10 +346,10 @@ void IdlePolls::run() {
   const Instant now = clock_.now();
   if (worth_review(now)) review_turns(now);
   // A sleeper that shares its command is polled together with all others that are due, because a
-  // command for some of them costs the same. A poll with a hint has its own command.
+  // command for some of them costs the same. A poll with a hint usually has its own command.
   while (tokens_ >= 1 && !due_.empty() && due_.begin()->first <= now) {
     Sleeper& sleeper = extract_due();
-    const double price = sleeper.shares() && !sleeper.hinted_ ? 0 : 1;
+    const double price = sleeper.price();
     tokens_ -= price;
     sleeper.poll_due(sleeper.hinted_, price);
   }

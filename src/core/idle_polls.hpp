@@ -37,7 +37,7 @@ class IdlePolls {
   /// Upper bound of Terms::patience: how many times longer than others one list may wait for its
   /// next poll.
   static constexpr unsigned most_patience = 8;
-  /// A poll with a hint for now precedes other polls that have been due for less than this.
+  /// A hinted poll that is due at once precedes others that have been due for less than this.
   static constexpr Duration hint_lead = std::chrono::seconds(1);
   /// Interval at which polls that were planned under a higher load are brought forward.
   static constexpr Duration review = std::chrono::seconds(2);
@@ -72,6 +72,7 @@ class IdlePolls {
       /// Expected cost in commands. A sleeper that shares its command with others is charged later,
       /// by charge(). Any other sleeper is charged 1 when it is woken.
       double cost = 1;
+      bool hint_shares = false;  ///< a hinted poll shares its command as well
     };
     /// Requests one poll_due().
     void sleep(const Terms& terms);
@@ -125,6 +126,7 @@ class IdlePolls {
     friend class IdlePolls;
     /// Returns whether at least two lists share its command.
     [[nodiscard]] bool shares() const { return cost_ <= 0.5; }
+    [[nodiscard]] double price() const { return shares() && (!hinted_ || hint_shares_) ? 0 : 1; }
 
     IdlePolls& polls_;
     const std::uint64_t number_;  ///< order among sleepers that are due at the same time
@@ -132,8 +134,9 @@ class IdlePolls {
     double cost_ = 1;
     std::uint32_t place_ = awake;  ///< index in Due::sleepers
     std::uint8_t patience_ = 1;
-    bool hinted_ = false;
-    bool apart_ = true;
+    bool hinted_ : 1 = false;
+    bool hint_shares_ : 1 = false;
+    bool apart_ : 1 = true;
     enum class Back : std::uint8_t { no, waiting, at_it };
     Back back_ = Back::no;
     struct Debt {

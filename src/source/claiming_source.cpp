@@ -122,11 +122,15 @@ void ClaimingSource::expect_free(Instant at) {
   if (!peeking_) sleep({hint(), 1, poll_cost()});
 }
 
-/// Returns the shortest of three times: until an item may become free, until the planned claim
-/// after a wake-up, and until the peek after a change. nullopt if there is none.
+/// Returns the first of three times: when an item may become free, of the planned claim after a
+/// wake-up, and of the peek after a change. Instant::max() if there is none.
+Instant ClaimingSource::first_hint() const {
+  return std::min(
+      {free_at_.value_or(Instant::max()), wake_due_.value_or(Instant::max()), look_due()});
+}
+
 std::optional<Duration> ClaimingSource::hint() const {
-  const Instant first =
-      std::min({free_at_.value_or(Instant::max()), wake_due_.value_or(Instant::max()), look_due()});
+  const Instant first = first_hint();
   if (first == Instant::max()) return std::nullopt;
   return std::max(first - clock_.now(), Duration{0});
 }

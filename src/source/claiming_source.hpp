@@ -101,7 +101,7 @@ class ClaimingSource : public Source,
   /// If the list is idle, requests a poll for the time at which an item becomes free.
   void expect_free(Instant at);
   /// Requests the next poll. `cost`: its expected cost, in commands.
-  void sleep_on(double cost) { sleep({hint(), patience(), cost}); }
+  void sleep_on(double cost) { sleep({hint(), patience(), cost, look_due() <= first_hint()}); }
   /// Plans the next poll of an idle list again, since look_due() is earlier now.
   void plan_look() {
     if (idle_ && !peeking_) sleep_on(poll_cost());
@@ -138,6 +138,7 @@ class ClaimingSource : public Source,
   void become_idle(const ClaimReply& reply);
   [[nodiscard]] bool begin_wake(bool turn);
   void end_wake();
+  [[nodiscard]] Instant first_hint() const;
   [[nodiscard]] std::optional<Duration> hint() const;
 
   SourceHandler& told_;

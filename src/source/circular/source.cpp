@@ -96,7 +96,7 @@ void CircularSource::examine(const ClaimReply& reply, bool woken) {
     whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
   if (satisfied) return;
   pay_for(reply);
-  if (reply.whole) looked_at_ = examined_at_ = clock_.now();
+  if (reply.whole) looked_at_ = clock_.now();
 }
 
 /// Charges the idle budget for the calls of a claim above a normal number: `short_pass` if the
@@ -144,7 +144,7 @@ void CircularSource::on_changed() {
 
 Instant CircularSource::look_due() const {
   if (!changed_ || !may_look()) return Instant::max();
-  const Duration pause = looks_in_vain_ ? long_change_pause : change_pause;
+  const Duration pause = looks_in_vain_ > 0 ? long_change_pause : change_pause;
   const Instant at = looked_at_ + pause;
   if (at <= clock_.now()) return clock_.now();
   return at + (change_pause - at.time_since_epoch() % change_pause) % change_pause;
@@ -173,7 +173,7 @@ void CircularSource::poll_after_reconnect() {
 
 void CircularSource::poll(bool hinted) {
   // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.
-  const bool overdue = !examined_lately() || look_due() <= clock_.now();
+  const bool overdue = clock_.now() - looked_at_ > look_at_least || look_due() <= clock_.now();
   if ((!hinted || overdue) && may_look() && !renews_place()) return look();
   hinted ? claim_now() : claim_overdue();
 }
@@ -188,9 +188,7 @@ void CircularSource::look() {
   begin_peek();
   looked_at_ = clock_.now();
   after_change_ = std::exchange(changed_, false);
-  const bool by_length = after_change_ && examined_lately();
-  if (!by_length) examined_at_ = looked_at_;
-  list_->look(by_length);
+  list_->look(after_change_ && looks_in_vain_ < most_by_length);
 }
 
 void CircularSource::on_looked(const store::LookReply& reply) {
@@ -199,7 +197,11 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   // share a command than later, so their cost does not predict the cost of the next peek.
   const bool for_back = std::exchange(looks_for_back_, false);
   const bool after_change = std::exchange(after_change_, false);
-  looks_in_vain_ = after_change && !reply.worth_it;
+  if (!after_change || reply.worth_it) {
+    looks_in_vain_ = 0;
+  } else if (looks_in_vain_++ == most_by_length) {
+    looks_in_vain_ = 1;
+  }
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (reply.worth_it) {
     owes_whole_ = true;

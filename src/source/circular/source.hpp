@@ -37,14 +37,16 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   static constexpr std::size_t short_pass = 4;
   static constexpr std::size_t items_per_call = 256;
   static bool is_long(std::size_t calls) { return calls > short_pass; }
-  /// Time since the last examination of items after which a poll peeks at them, even if it is due
-  /// because a certain item becomes free, or because the list has changed.
+  /// Time since the last peek or full scan after which a poll peeks, even if it is due because a
+  /// certain item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
   /// Interval of peeks after changes. It is longer after a peek that found nothing: a claim of
   /// another host rotates the list, which is a change as well. Peeks that wait for it are due at
   /// multiples of change_pause, so that lists can share their commands.
   static constexpr Duration change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
+  /// Maximum number of consecutive peeks after changes that examine only the length of the list.
+  static constexpr std::uint8_t most_by_length = 4;
   /// Interval of claims in the wait queue: with one other waiter, the addition for each further
   /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.
   /// The interval doubles after each claim that found nothing. The maximum is the time for which
@@ -83,31 +85,27 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void note_freed();
   void follow_end();
   [[nodiscard]] bool may_look() const;
-  [[nodiscard]] bool examined_lately() const {
-    return clock_.now() - examined_at_ <= look_at_least;
-  }
   void claim_overdue();
   [[nodiscard]] bool long_waiting() const;
   [[nodiscard]] bool renews_place();
 
   std::unique_ptr<store::CircularList> list_;
   ListConfigPtr rule_;
-  std::uint32_t held_ = 0;        ///< claims that are neither settled nor handed back
-  std::uint32_t pass_calls_ = 0;  ///< number of calls of the last full scan
-  bool after_change_ = false;     ///< the peek in flight follows a change
-  bool changed_ = false;          ///< a peek must make Redis report the next change
-  bool looks_in_vain_ = false;    ///< the last peek after a change found nothing
-  bool overdue_ = false;          ///< whether the next claim ignores the wait queue, see
-                                  ///< store::Manner
-  bool looks_for_back_ = false;   ///< the peek in flight follows a reconnect
-  std::uint8_t in_vain_ = 0;      ///< consecutive claims that only renewed the position in the wait
-                                  ///< queue
+  std::uint32_t held_ = 0;          ///< claims that are neither settled nor handed back
+  std::uint32_t pass_calls_ = 0;    ///< number of calls of the last full scan
+  bool after_change_ = false;       ///< the peek in flight follows a change
+  bool changed_ = false;            ///< a peek must make Redis report the next change
+  std::uint8_t looks_in_vain_ = 0;  ///< consecutive peeks after changes that found nothing
+  bool overdue_ = false;            ///< whether the next claim ignores the wait queue, see
+                                    ///< store::Manner
+  bool looks_for_back_ = false;     ///< the peek in flight follows a reconnect
+  std::uint8_t in_vain_ = 0;  ///< consecutive claims that only renewed the position in the wait
+                              ///< queue
   // Extent of the next scan.
   bool scarce_ = false;      ///< the next scan covers only the edges, see examine()
   bool owes_whole_ = false;  ///< an item has become free; a full scan follows if the edges do not
                              ///< have it
   Instant looked_at_{};      ///< time of the last peek or full scan
-  Instant examined_at_{};    ///< the same, without peeks at the length only
   std::optional<Instant> whole_at_;  ///< time at which a full scan replaces the edge scan
 };
 

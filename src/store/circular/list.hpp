@@ -61,9 +61,9 @@ class CircularList : public WorkQueue {
   virtual void leave_queue() = 0;
   /// Peeks whether a list that was empty, or had no free item, is still in that state, at a
   /// fraction of the cost of a claim. Makes Redis report the next change of the list, if it can:
-  /// hears() is true then. `changed`: examines the length only, for one command. A change of the
-  /// same length is that of another host, which has rotated the list. At most one peek at a time;
-  /// one on_looked() follows.
+  /// hears() is true then. `changed`: the length suffices, which costs one command. A change that
+  /// keeps the length is usually that of another host, which has rotated the list. At most one peek
+  /// at a time; one on_looked() follows.
   virtual void look(bool changed) = 0;
   /// Returns whether a peek makes Redis report the next change.
   [[nodiscard]] virtual bool can_hear() const = 0;

@@ -77,23 +77,13 @@ void LookBatcher::answer(const Empties& batch, std::size_t begin, std::size_t en
 }
 
 void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
-                            std::int64_t first, Tracking::Key* key, Answer answer) {
+                            std::int64_t first, Tracking::Key& key, bool by_length, Answer answer) {
   Lockeds& lists = locked_[group(list)];
   Tracking::Peek tracked;
-  if (key != nullptr && !key->is_tracked() && tracks()) tracking_.add(tracked, *key, list);
+  if (!key.is_tracked() && tracks()) tracking_.add(tracked, key, list);
   lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(tracked),
-                   std::move(answer)});
+                   by_length, std::move(answer)});
   gather();
-}
-
-void LookBatcher::if_of_length(std::string_view list, std::int64_t length, Tracking::Key& key,
-                               Answer answer) {
-  Tracking::Peek tracked;
-  tracking_.add(tracked, key, list);
-  tracking_.call(std::move(tracked), {"LLEN", list},
-                 [alive = alive_, length, answer = std::move(answer)](const redis::Answer& got) {
-                   if (*alive) answer({!got.ok() || got.reply.integer() != length, 1}, 0);
-                 });
 }
 
 void LookBatcher::forget_refusals() {
@@ -113,6 +103,10 @@ void LookBatcher::send() {
     }
   }
   for (auto& [slot, lists] : std::exchange(locked_, {})) {
+    if (lists.size() == 1 && lists.front().by_length && !lists.front().tracked.empty()) {
+      ask_length(lists.front());
+      continue;
+    }
     const auto all = std::make_shared<Lockeds>(std::move(lists));
     for (std::size_t i = 0; i < all->size(); i += most_locked) {
       const std::size_t end = std::min(i + most_locked, all->size());
@@ -182,10 +176,19 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
     const auto tell = [batch, i, cost](const LookReply& reply, std::int64_t) {
       if (Empty* list = batch->lists[i]) list->answer({reply.worth_it, reply.cost + cost});
     };
-    as_locked->push_back({key_of(*batch->lists[i]), {}, 0, 0, {}, tell});
+    as_locked->push_back({key_of(*batch->lists[i]), {}, 0, 0, {}, false, tell});
   }
   for (std::size_t i = 0; i < as_locked->size(); i += most_locked)
     ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()), 1);
+}
+
+/// Of several lists, the script examines the locks as well, for two commands together.
+void LookBatcher::ask_length(Locked& list) {
+  tracking_.call(std::move(list.tracked), {"LLEN", list.list},
+                 [alive = alive_, length = list.length,
+                  answer = std::move(list.answer)](const redis::Answer& got) {
+                   if (*alive) answer({!got.ok() || got.reply.integer() != length, 1}, 0);
+                 });
 }
 
 /// `cost`: of all lists together, in commands.

@@ -68,13 +68,11 @@ class LookBatcher {
   /// Peeks whether an empty list is still empty.
   void if_empty(Empty& list);
   /// Peeks whether a list of `length` items, all of them locked, is unchanged. Checks its length,
-  /// and some locks from index `first` on, up to the end of the list. `key`: the list, if Redis
-  /// may track it, or nullptr.
+  /// and some locks from index `first` on, up to the end of the list. `key`: the list, which is
+  /// tracked from then on if possible. `by_length`: the length suffices, so a list that peeks alone
+  /// needs no script.
   void if_locked(std::string list, std::string lock_prefix, std::int64_t length, std::int64_t first,
-                 Tracking::Key* key, Answer answer);
-  /// Peeks whether the length of a list has changed, with one command for each list, which is
-  /// tracked. A list that another host has rotated needs no more than that.
-  void if_of_length(std::string_view list, std::int64_t length, Tracking::Key& key, Answer answer);
+                 Tracking::Key& key, bool by_length, Answer answer);
   /// Returns whether the next change of a list is reported after a peek.
   [[nodiscard]] bool tracks() { return tracking_.on() && !exists_forbidden_; }
 
@@ -101,6 +99,7 @@ class LookBatcher {
     std::int64_t length = 0;
     std::int64_t first = 0;
     Tracking::Peek tracked;  ///< empty = it is not tracked
+    bool by_length = false;
     Answer answer;
   };
   /// Cost before the first peek. In a cluster, each prefix usually has a hash slot of its own.
@@ -120,6 +119,7 @@ class LookBatcher {
   void ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end, double cost);
   void ask_which(const std::shared_ptr<Empties>& batch, std::size_t begin, std::size_t end,
                  double cost);
+  void ask_length(Locked& list);
   void ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end, double cost);
   static void answer(const Empties& batch, std::size_t begin, std::size_t end,
                      const LookReply& reply);

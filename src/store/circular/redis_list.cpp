@@ -192,15 +192,14 @@ void RedisCircularList::heard_of_turn(std::string_view message) {
 void RedisCircularList::look(bool changed) {
   LookBatcher& batcher = session_->circular.look_batcher;
   if (empty_) return batcher.if_empty(*this);
-  const std::string list = CircularKeys::list_of(*rule_);
-  const auto told = [this, alive = alive()](const LookReply& reply, std::int64_t seen) {
-    if (!*alive) return;
-    place_ += seen;
-    looked(reply);
-  };
-  if (changed && batcher.tracks()) return batcher.if_of_length(list, length_, *this, told);
   if (place_ >= length_) place_ = 0;
-  batcher.if_locked(list, CircularKeys::lock_prefix_of(*rule_), length_, place_, this, told);
+  batcher.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_,
+                    place_, *this, changed,
+                    [this, alive = alive()](const LookReply& reply, std::int64_t seen) {
+                      if (!*alive) return;
+                      place_ += seen;
+                      looked(reply);
+                    });
 }
 
 void RedisCircularList::looked(LookReply reply) {
