@@ -219,6 +219,7 @@ void Scenario::query_items(Server& at, const std::string& list, const std::strin
     if (at.keys().exists(list + name)) names.insert(list + name + ':');
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
   const Duration pass = time_for_pass(*items, who);
+  const Duration read = time_for_bytes(*items, who);
   const Duration open = delay_by_breaker(at, list);
   Instant last_turn = turning.last;
   // An open breaker lets one item at a time run, under any lock_key.
@@ -243,7 +244,8 @@ void Scenario::query_items(Server& at, const std::string& list, const std::strin
     const Duration waits = world_.now() - since.at;
     const bool by_end =
         promises_.set_free(at, locks + item) > promises_.visited(at.name(), list, item);
-    const Duration longest = max_wait + open + (by_end || pass == Duration{0} ? pass : max_debt);
+    const Duration debt = by_end ? pass + read : pass == Duration{0} ? pass : max_debt;
+    const Duration longest = max_wait + open + debt;
     if (waits > longest && (last_turn < world_.now() - longest ||
                             turning.claims - since.claims > 3 * items->size() + 10))
       return promises_.break_promise("each free item is claimed",
@@ -263,6 +265,14 @@ Duration Scenario::time_for_pass(const List& items, const std::string& who) cons
   constexpr std::size_t cheap = 4;
   const std::size_t calls = items.size() / store::ScriptLocks::most_looked_at;
   return calls <= cheap ? Duration{0} : time_for_calls(calls, who);
+}
+
+/// Returns the time that half of the idle budget needs for the bytes of the items, which count as
+/// calls as well.
+Duration Scenario::time_for_bytes(const List& items, const std::string& who) const {
+  std::size_t bytes = 0;
+  for (const std::string& item : items) bytes += item.size();
+  return time_for_calls(bytes / store::ScriptLocks::bytes_per_call, who);
 }
 
 Duration Scenario::time_for_calls(std::size_t calls, const std::string& who) const {

@@ -136,6 +136,7 @@ class Scenario {
   void query_items(Server& at, const std::string& list, const std::string& locks,
                    std::set<std::string> names, const std::string& who);
   [[nodiscard]] Duration time_for_pass(const List& items, const std::string& who) const;
+  [[nodiscard]] Duration time_for_bytes(const List& items, const std::string& who) const;
   [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
   bool has_room(const Host& host, const ServedList& list);
   [[nodiscard]] Duration delay_by_breaker(Server& at, const std::string& list);

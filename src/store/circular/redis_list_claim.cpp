@@ -6,13 +6,6 @@
 
 namespace w8y::store {
 
-namespace {
-
-/// Bytes of items whose examination costs Redis about as much as one call.
-constexpr std::size_t bytes_per_call = std::size_t{256} << 10;
-
-}  // namespace
-
 void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
   waits_ = true;
   CircularScan all;
@@ -43,7 +36,7 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
     open.calls += static_cast<std::size_t>(looked - 1) / ScriptLocks::most_looked_at;
   scan.left = result.left;
   // A call that examines long items keeps Redis as busy as many other calls.
-  open.calls += result.bytes / bytes_per_call;
+  open.calls += result.bytes / ScriptLocks::bytes_per_call;
   all_taken_ = result.more || result.end != ClaimEnd::more;
   empty_ = result.end == ClaimEnd::empty;
   if (result.end == ClaimEnd::nothing_free) note_length(scan, result);
