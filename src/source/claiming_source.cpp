@@ -122,8 +122,8 @@ void ClaimingSource::expect_free(Instant at) {
   if (!peeking_) sleep({hint(), 1, poll_cost()});
 }
 
-/// Returns the first of three times: when an item may become free, of the planned claim after a
-/// wake-up, and of the peek after a change. Instant::max() if there is none.
+/// Returns the earliest of three: the time at which an item may become free, the planned claim
+/// after a wake-up, and the peek after a change. Instant::max() if there is none.
 Instant ClaimingSource::first_hint() const {
   return std::min(
       {free_at_.value_or(Instant::max()), wake_due_.value_or(Instant::max()), look_due()});

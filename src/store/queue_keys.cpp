@@ -16,7 +16,9 @@ class QueueKeys::Key final : public LookBatcher::Empty {
   void add_key_of_list(std::string& to) const override { to += name; }
   /// If Redis refuses the peek, the key is not tracked, and polls find additions.
   void empty_looked(const LookReply& reply) override {
-    if (reply.worth_it && is_tracked()) keys_.added_();
+    if (!reply.worth_it || !is_tracked()) return;
+    untrack();
+    keys_.added_();
   }
   void on_key_changed() override { keys_.added_(); }
 
@@ -46,7 +48,7 @@ double QueueKeys::track(const std::vector<std::string>& names) {
   for (const auto& key : keys_) {
     if (key->is_tracked()) continue;
     peeks_.if_empty(*key);
-    cost += peeks_.cost(true, 1);
+    cost = 1;  // the keys share a command
   }
   return cost;
 }

@@ -24,7 +24,6 @@ Tracking::Tracking(redis::Client& client, redis::Subscriber& subscriber, TimerQu
       alive_(std::make_shared<bool>(true)) {
   if (cluster) return;
   subscriber_.request_id();
-  invalidations_ = subscriber_.subscribe("__redis__:invalidate", *this);
 }
 
 Tracking::~Tracking() {
@@ -35,6 +34,7 @@ Tracking::~Tracking() {
 // ---- The connections
 
 void Tracking::on_up() {
+  target_ = subscriber_.client_id();  // 0 if its connection is down as well
   switch_on();
 }
 
@@ -55,12 +55,20 @@ void Tracking::follow_subscriber() {
 void Tracking::switch_on() {
   if (!client_.connected() || target_ == 0) return;
   on_ = true;
+  ++times_on_;
   client_.call({"CLIENT", "TRACKING", "ON", "REDIRECT", std::to_string(target_), "OPTIN", "NOLOOP"},
-               [this, alive = alive_](const redis::Answer& answer) { record(*alive, answer); });
+               recorder());
 }
 
-void Tracking::record(bool alive, const redis::Answer& answer) {
-  if (!alive || answer.failure != redis::Failure::none || answer.ok() || !on_) return;
+/// Returns a callback that ends tracking if Redis refuses a command of this connection and target.
+redis::Client::Callback Tracking::recorder() {
+  return [this, alive = alive_, times = times_on_](const redis::Answer& answer) {
+    if (*alive && times == times_on_) record(answer);
+  };
+}
+
+void Tracking::record(const redis::Answer& answer) {
+  if (answer.failure != redis::Failure::none || answer.ok() || !on_) return;
   switch_off();
   again_.set(clock_.now() + refused_pause, [this] { switch_on(); });
 }
@@ -89,8 +97,7 @@ void Tracking::add(Peek& peek, Key& key, std::string_view name) {
 }
 
 void Tracking::call(Peek peek, const redis::Command& command, redis::Client::Callback callback) {
-  client_.call({"CLIENT", "CACHING", "YES"},
-               [this, alive = alive_](const redis::Answer& answer) { record(*alive, answer); });
+  client_.call({"CLIENT", "CACHING", "YES"}, recorder());
   client_.call(command, [this, alive = alive_, peek = std::move(peek),
                          callback = std::move(callback)](const redis::Answer& answer) {
     if (!*alive) return;
@@ -113,7 +120,7 @@ void Tracking::on_message(std::string_view, std::string_view name) {
   for (const auto& [hash, key] : std::vector<Keys::value_type>(begin, end)) {
     if (!contains(hash, key)) continue;
     key->untrack();
-    key->on_key_changed();
+    name.empty() ? key->on_keys_flushed() : key->on_key_changed();
   }
 }
 

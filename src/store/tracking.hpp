@@ -47,6 +47,8 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
     /// Called when another client has changed the key, or may have. Any client can cause this at
     /// any rate.
     virtual void on_key_changed() = 0;
+    /// Called when all keys may have changed, since a client has flushed any database.
+    virtual void on_keys_flushed() { on_key_changed(); }
     /// Forgets the key, so that no call follows. Must be called when this client may have changed
     /// it.
     void untrack();
@@ -62,6 +64,8 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   /// Returns whether peeks can be tracked. Follows a new connection of the subscriber, whose ID is
   /// known before any of its channels is confirmed, so a peek after that is tracked.
   [[nodiscard]] bool on() {
+    if (!cluster_ && !invalidations_)
+      invalidations_ = subscriber_.subscribe("__redis__:invalidate", *this);
     follow_subscriber();
     return on_;
   }
@@ -93,7 +97,8 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   void follow_subscriber();
   void switch_on();
   void switch_off();
-  void record(bool alive, const redis::Answer& answer);
+  [[nodiscard]] redis::Client::Callback recorder();
+  void record(const redis::Answer& answer);
   void untrack_all();
   [[nodiscard]] bool contains(std::uint32_t hash, const Key* key) const;
   void confirm(const Peek& peek);
@@ -103,6 +108,7 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   const Clock& clock_;
   const bool cluster_;
   bool on_ = false;
+  unsigned times_on_ = 0;    ///< so that a late reply does not end newer tracking
   std::int64_t target_ = 0;  ///< ID of the connection of the subscriber; 0 = unknown
   /// By the hash of their names: two names with one hash cost a peek.
   Keys keys_;

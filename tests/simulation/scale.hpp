@@ -18,7 +18,7 @@ struct FleetSize {
   unsigned lists = 10;
   /// 0 = default of w8yd.
   unsigned idle_commands = 0;
-  /// Keyspace notifications are on.
+  /// Redis reports changes of keys.
   bool tracking = false;
 };
 

@@ -129,8 +129,8 @@ void CircularSource::follow_end() {
 
 // ---- Idle list
 
-/// If this host is the next waiter, the store keeps the item for it for 250 ms only. So its claim
-/// does not wait for the budget.
+/// If this host is the next waiter, the store reserves the item for it for 250 ms. The claim
+/// therefore does not wait for the budget.
 std::optional<double> CircularSource::pay_for_wake(bool turn) {
   if (!turn) return pay() ? std::optional<double>(1) : std::nullopt;
   charge(1);

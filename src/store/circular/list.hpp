@@ -45,8 +45,8 @@ class CircularListHandler : public virtual WorkQueueHandler {
   virtual void on_wake() = 0;
   /// Called when an item has become free and it is this host's turn.
   virtual void on_turn() = 0;
-  /// Called when Redis reports a change of a list that was not empty. The list is not tracked then.
-  /// Any client can cause this at any rate.
+  /// Called when Redis reports a change of a list that need not have a new item. The list is not
+  /// tracked then. Any client can cause this at any rate.
   virtual void on_changed() = 0;
 };
 
@@ -61,9 +61,10 @@ class CircularList : public WorkQueue {
   virtual void leave_queue() = 0;
   /// Peeks whether a list that was empty, or had no free item, is still in that state, at a
   /// fraction of the cost of a claim. Makes Redis report the next change of the list, if it can:
-  /// hears() is true then. `changed`: the length suffices, which costs one command. A change that
-  /// keeps the length is usually that of another host, which has rotated the list. At most one peek
-  /// at a time; one on_looked() follows.
+  /// hears() is true after the reply. `changed`: Redis has reported a change. If no other list
+  /// peeks at the same time, only the length is checked, by one command. A change that keeps the
+  /// length is usually a rotation by another host. At most one peek at a time; one on_looked()
+  /// follows.
   virtual void look(bool changed) = 0;
   /// Returns whether a peek makes Redis report the next change.
   [[nodiscard]] virtual bool can_hear() const = 0;

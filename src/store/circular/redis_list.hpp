@@ -110,6 +110,7 @@ class RedisCircularList final : public CircularList,
   void empty_looked(const LookReply& reply) override { looked(reply); }
   // Tracking::Key
   void on_key_changed() override { empty_ ? handler_.on_wake() : handler_.on_changed(); }
+  void on_keys_flushed() override { handler_.on_changed(); }
   void looked(LookReply reply);
   void heard(std::string_view message);
   void heard_of_turn(std::string_view message);
@@ -125,7 +126,6 @@ class RedisCircularList final : public CircularList,
   void hear_of_no_turn();
   void tire(Instant at);
   void give_up(const RunId& run, const std::string& why);
-  void ask_if_locked(std::int64_t first, LookBatcher::Answer answer);
   void put_away();
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 

@@ -204,9 +204,9 @@ if want == 0 then
   end
   -- The items that were claimed longest ago are at the left end, and new ones at the right end.
   local free = free_among(0, min(16, length), most_bytes / 2)
-  if free <= 0 and length > 16 then
+  if free <= called and length > 16 then
     local first = math.max(16, length - 16)
-    free = free_among(first, length - first, most_bytes)
+    free = math.max(free, 0) + free_among(first, length - first, most_bytes)
   end
   tell_others(min(free, room) - called)
   return {'none', 0, -1, length .. stand_in_line()}

@@ -63,7 +63,7 @@ double ScheduleNewsChannels::track_timeline(double due) {
                            // A job is due when the second of its time has started.
                            if (first && std::ceil(*first) < due) add(ScheduleNews::changed);
                          });
-  return 2;
+  return 1;
 }
 
 /// Parses a message: "queued" and codes, each on a line of its own; or one word. Anything else is a
@@ -80,8 +80,9 @@ void ScheduleNewsChannels::heard(std::string_view message) {
 }
 
 void ScheduleNewsChannels::add(ScheduleNews news) {
-  if (news == ScheduleNews::queued)
-    untrack_queues();  // the dispatcher of this host may be its cause
+  // This host may be the cause.
+  if (news == ScheduleNews::queued) untrack_queues();
+  if (news == ScheduleNews::timeline) untrack_timeline();
   if (std::find(news_.begin(), news_.end(), news) != news_.end()) return;
   news_.push_back(news);
   if (!tell_.pending()) tell_.set(session_.clock.now(), [this] { tell(); });

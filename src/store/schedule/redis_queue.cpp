@@ -174,7 +174,6 @@ void RedisScheduleQueue::hand_back(const Claim& claim) {
 void RedisScheduleQueue::put_down(const RunId& run, EndCall&& end) {
   auto ended = claimer_.end(run);
   if (!ended) return;
-  news_.untrack_queues();
   session_->tracking.untrack(keys().timeline);
   end.tag = std::move(ended->lease.value);
   end.run = run;

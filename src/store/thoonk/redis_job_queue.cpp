@@ -145,7 +145,6 @@ void RedisJobQueue::hand_back(const Claim& claim) {
 void RedisJobQueue::put_down(const RunId& run, EndCall&& end, Ends::Wait wait) {
   auto ended = claimer_.end(run);
   if (!ended) return;
-  ids_.untrack();
   end.run = run;
   end.holder = holder();
   const auto keys = keys_of(ended->store());
