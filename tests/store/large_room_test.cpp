@@ -52,7 +52,7 @@ TEST_CASE(
   CHECK(reply.calls > 20);  // the cost to Redis, in commands
   const auto look = [&] {
     host.reported.peeks.clear();
-    host.source.look(false);
+    host.source.look(store::Look::items);
     turn_until(loop, [&] { return !host.reported.peeks.empty(); });
     return host.reported.peeks.empty() ? store::LookReply{} : host.reported.peeks.front();
   };

@@ -32,7 +32,7 @@ struct Lists {
   std::vector<std::size_t> look() {
     for (auto& each : told) each->peeks.clear();
     const std::uint64_t before = session->client.commands_sent();
-    for (auto& source : sources) source->look(false);
+    for (auto& source : sources) source->look(store::Look::items);
     // If no list sends a command, nothing else ends the wait of the loop.
     Timer soon(loop.timers());
     soon.set(loop.now() + 1ms, [] {});
@@ -128,7 +128,7 @@ TEST_CASE("a list that is destroyed during its peek gets no reply, and the other
   lists.claim();
   track(lists);
   const std::uint64_t before = lists.session->client.commands_sent();
-  for (auto& source : lists.sources) source->look(false);
+  for (auto& source : lists.sources) source->look(store::Look::items);
   lists.sources[2].reset();
   CHECK(turn_until(loop, [&] { return lists.session->client.commands_sent() > before; }));
   lists.sources[4].reset();
@@ -197,7 +197,7 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
   lists.claim();
   const auto peek_alone = [&] {
     lists.told[0]->peeks.clear();
-    lists.sources[0]->look(false);
+    lists.sources[0]->look(store::Look::items);
     CHECK(turn_until(loop, [&] { return lists.told[0]->peeks.size() == 1; }));
     return lists.told[0]->peeks[0].worth_it;
   };
@@ -245,7 +245,7 @@ TEST_CASE("the cost of a peek at one list does not predict the cost at 1,000 lis
   Lists lists(loop, server.url(), 1000);
   lists.claim();
   track(lists);
-  lists.sources[0]->look(false);
+  lists.sources[0]->look(store::Look::items);
   CHECK(turn_until(loop, [&] { return !lists.told[0]->peeks.empty(); }));
   CHECK(lists.told[0]->peeks[0].cost == 1);
   CHECK(lists.sources[0]->look_cost() <= 0.05);
@@ -340,12 +340,12 @@ TEST_CASE("Redis reports an addition to an idle list") {
   // The claim of another host rotates the list and makes no item free.
   server.command({"LMOVE", "l1:list", "l1:list", "LEFT", "RIGHT"});
   CHECK(turn_until(loop, [&] { return lists.told[1]->changes == 1; }));
-  lists.sources[1]->look(true);
+  lists.sources[1]->look(store::Look::length);
   CHECK(turn_until(loop, [&] { return lists.sources[1]->hears(); }));
   CHECK_FALSE(lists.told[1]->peeks.back().worth_it);
   server.command({"LPUSH", "l1:list", "b"});
   CHECK(turn_until(loop, [&] { return lists.told[1]->changes == 2; }));
-  lists.sources[1]->look(true);
+  lists.sources[1]->look(store::Look::length);
   CHECK(turn_until(loop, [&] { return lists.told[1]->peeks.back().worth_it; }));
   CHECK(wakes(1) == 0);
   CHECK(wakes(0) == 1);

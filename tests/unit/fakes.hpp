@@ -47,7 +47,7 @@ struct FakeRedis {
   std::size_t claims_out = 0;      ///< claims in flight
   std::size_t max_claims_out = 0;  ///< maximum number of claims in flight
   std::size_t peeks = 0;
-  std::size_t peeks_after_change = 0;  ///< that check only the length
+  std::size_t peeks_after_change = 0;  ///< that do not examine all items
   std::size_t ends = 1000;             ///< number of items that a scan of the edges examines
   std::size_t pass_calls = 1;          ///< number of calls of a full scan
   double look_cost = 1;
@@ -142,7 +142,8 @@ class FakeList : public store::CircularList {
 
   [[nodiscard]] bool hears() const override { return redis_.receives; }
   [[nodiscard]] bool can_hear() const override { return redis_.tracks; }
-  void look(bool changed) override {
+  void look(store::Look what) override {
+    const bool changed = what != store::Look::items;
     ++redis_.peeks;
     redis_.peeks_after_change += changed ? 1 : 0;
     const auto& items = redis_.lists[rule_->prefix];

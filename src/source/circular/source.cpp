@@ -188,7 +188,15 @@ void CircularSource::look() {
   begin_peek();
   looked_at_ = clock_.now();
   after_change_ = std::exchange(changed_, false);
-  list_->look(after_change_ && looks_in_vain_ < most_by_length);
+  list_->look(after_change_ ? look_after_change() : store::Look::items);
+}
+
+/// Examines the end of the list if the budget has enough left for that.
+store::Look CircularSource::look_after_change() {
+  if (looks_in_vain_ >= most_by_length) return store::Look::items;
+  if (!pay_from_spare()) return store::Look::length;
+  paid_ += 1;
+  return store::Look::end;
 }
 
 void CircularSource::on_looked(const store::LookReply& reply) {

@@ -45,7 +45,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// multiples of change_pause, so that lists can share their commands.
   static constexpr Duration change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
-  /// Maximum number of consecutive peeks after changes that examine only the length of the list.
+  /// Maximum number of consecutive peeks after changes that do not examine the next items.
   static constexpr std::uint8_t most_by_length = 4;
   /// Interval of claims in the wait queue: with one other waiter, the addition for each further
   /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.
@@ -85,6 +85,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void note_freed();
   void follow_end();
   [[nodiscard]] bool may_look() const;
+  [[nodiscard]] store::Look look_after_change();
   void claim_overdue();
   [[nodiscard]] bool long_waiting() const;
   [[nodiscard]] bool renews_place();

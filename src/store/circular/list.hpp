@@ -50,6 +50,14 @@ class CircularListHandler : public virtual WorkQueueHandler {
   virtual void on_changed() = 0;
 };
 
+/// What a peek examines. A change that keeps the length is usually a rotation by another host, but
+/// can be a new item in place of a removed one.
+enum class Look : std::uint8_t {
+  items,   ///< the next locks of the list
+  end,     ///< the locks at the end at which most clients add items
+  length,  ///< only the length, for one command, if no other list peeks at the same time
+};
+
 class CircularList : public WorkQueue {
  public:
   /// Claims up to `wanted` items. At most one claim at a time; one on_claimed() follows.
@@ -61,11 +69,8 @@ class CircularList : public WorkQueue {
   virtual void leave_queue() = 0;
   /// Peeks whether a list that was empty, or had no free item, is still in that state, at a
   /// fraction of the cost of a claim. Makes Redis report the next change of the list, if it can:
-  /// hears() is true after the reply. `changed`: Redis has reported a change. If no other list
-  /// peeks at the same time, only the length is checked, by one command. A change that keeps the
-  /// length is usually a rotation by another host. At most one peek at a time; one on_looked()
-  /// follows.
-  virtual void look(bool changed) = 0;
+  /// hears() is true after the reply. At most one peek at a time; one on_looked() follows.
+  virtual void look(Look what) = 0;
   /// Returns whether a peek makes Redis report the next change.
   [[nodiscard]] virtual bool can_hear() const = 0;
   /// Returns the expected cost of a peek, see LookReply.

@@ -1,5 +1,6 @@
 #include "store/circular/redis_list.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "store/rights.hpp"
@@ -189,15 +190,16 @@ void RedisCircularList::heard_of_turn(std::string_view message) {
 
 // ---- Idle lists
 
-void RedisCircularList::look(bool changed) {
+void RedisCircularList::look(Look what) {
   LookBatcher& batcher = session_->circular.look_batcher;
   if (empty_) return batcher.if_empty(*this);
   if (place_ >= length_) place_ = 0;
+  const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
   batcher.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_,
-                    place_, *this, changed,
-                    [this, alive = alive()](const LookReply& reply, std::int64_t seen) {
+                    what == Look::end ? right : place_, *this, what == Look::length,
+                    [this, alive = alive(), what](const LookReply& reply, std::int64_t seen) {
                       if (!*alive) return;
-                      place_ += seen;
+                      if (what == Look::items) place_ += seen;
                       looked(reply);
                     });
 }

@@ -30,7 +30,7 @@ class RedisCircularList final : public CircularList,
   void claim(std::size_t wanted, Scan scan, Manner manner) override;
   void claim_item(const Item& item, Source::ItemClaimed then) override;
   void leave_queue() override;
-  void look(bool changed) override;
+  void look(Look what) override;
   [[nodiscard]] double look_cost() const override {
     const CircularShared& shared = session_->circular;
     return shared.look_batcher.cost(empty_, shared.sweep.lists());
