@@ -50,8 +50,8 @@ class CircularListHandler : public virtual WorkQueueHandler {
   virtual void on_changed() = 0;
 };
 
-/// What a peek examines. A change that keeps the length is usually a rotation by another host, but
-/// can be a new item in place of a removed one.
+/// Part of a list that a peek examines. A change that keeps the length is usually a rotation by
+/// another host, but can be a new item in place of a removed one.
 enum class Look : std::uint8_t {
   items,   ///< the next locks of the list
   end,     ///< the locks at the end at which most clients add items
