@@ -47,7 +47,7 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
     /// Called when another client has changed the key, or may have. Any client can cause this at
     /// any rate.
     virtual void on_key_changed() = 0;
-    /// Called when all keys may have changed, since a client has flushed any database.
+    /// Called when a client has flushed a database. All keys may have changed.
     virtual void on_keys_flushed() { on_key_changed(); }
     /// Forgets the key, so that no call follows. Must be called when this client may have changed
     /// it.

@@ -245,4 +245,25 @@ TEST_CASE("a subcommand that returns a job to its queue notifies hosts at once")
   CHECK(feed.host.reported.news == 1);
 }
 
+TEST_CASE("Redis reports an added job after the end of a run") {
+  JobFixture feed;
+  feed.put("a");
+  const Claim claim = feed.host.claim_one_job();
+  CHECK(feed.host.claim().claims.empty());
+  feed.host.queue->listen(true);
+  REQUIRE(turn_until(feed.loop, [&] { return feed.host.reported.backs > 1; }));
+  const auto tracked = [&] {
+    (void)feed.host.queue->track();
+    turn_for(feed.loop, 5ms);
+    return feed.host.queue->hears();
+  };
+  CHECK(turn_until(feed.loop, tracked));
+  CHECK(feed.host.settle(claim, store::thoonk::Finish{}));
+  turn_for(feed.loop, 20ms);
+  CHECK(feed.host.queue->hears());
+  feed.host.reported.news = 0;
+  feed.command({"LPUSH", "feed.ids:f", "b"});  // by a client that sends no message
+  CHECK(turn_until(feed.loop, [&] { return feed.host.reported.news > 0; }));
+}
+
 }  // namespace job_care_test

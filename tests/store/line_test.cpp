@@ -233,10 +233,20 @@ TEST_CASE("a new item at the end of a long list goes to the first waiter") {
     CHECK(stand_in_line(*host, 1).claims.empty());
     turn_for(loop, 2ms);  // so that no two hosts join at the same time
   }
-  server.command({"RPUSH", "work:list", "new"});
-  CHECK(three.claim(1).claims.empty());
-  CHECK(turn_until(loop, [&] { return one.reported.turns == 1; }));
-  CHECK(items_of(one.claim(1)) == std::vector<Item>{"new"});
+  SUBCASE("no other item is free") {
+    server.command({"RPUSH", "work:list", "new"});
+    CHECK(three.claim(1).claims.empty());
+    CHECK(turn_until(loop, [&] { return one.reported.turns == 1; }));
+    CHECK(items_of(one.claim(1)) == std::vector<Item>{"new"});
+  }
+  SUBCASE("a waiter has been notified of another item") {
+    server.command({"DEL", "work:lock:item0"});
+    CHECK(three.claim(1).claims.empty());
+    CHECK(turn_until(loop, [&] { return one.reported.turns == 1; }));
+    server.command({"RPUSH", "work:list", "new"});
+    CHECK(three.claim(1).claims.empty());
+    CHECK(turn_until(loop, [&] { return two.reported.turns == 1; }));
+  }
 }
 
 TEST_CASE("a busy host unsubscribes after 64 messages") {

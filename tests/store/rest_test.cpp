@@ -364,6 +364,22 @@ TEST_CASE("an addition between a claim and its tracked peek is found") {
   CHECK(lists.look() == Places{0, 1});
 }
 
+TEST_CASE("a session that does not wait has one connection") {
+  RedisServer server;
+  loop::Loop loop;
+  Lists lists(loop, server.url(), 1);
+  server.command({"RPUSH", "l0:list", "a"});
+  const auto connections = [&] {
+    const std::string clients = server.command({"CLIENT", "LIST"});
+    return std::count(clients.begin(), clients.end(), '\n');
+  };
+  const auto before = connections();
+  lists.claim();
+  CHECK(connections() == before);
+  track(lists);
+  CHECK(connections() == before + 1);  // that of the subscriber
+}
+
 TEST_CASE("lists are tracked again after a connection has ended") {
   RedisServer server;
   loop::Loop loop;

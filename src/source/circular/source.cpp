@@ -193,7 +193,7 @@ void CircularSource::look() {
 
 /// Examines the end of the list if the budget has enough left for that.
 store::Look CircularSource::look_after_change() {
-  if (looks_in_vain_ >= most_by_length) return store::Look::items;
+  if (looks_in_vain_ >= most_after_change) return store::Look::items;
   if (!pay_from_spare()) return store::Look::length;
   paid_ += 1;
   return store::Look::end;
@@ -207,7 +207,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   const bool after_change = std::exchange(after_change_, false);
   if (!after_change || reply.worth_it) {
     looks_in_vain_ = 0;
-  } else if (looks_in_vain_++ == most_by_length) {
+  } else if (looks_in_vain_++ == most_after_change) {
     looks_in_vain_ = 1;
   }
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));

@@ -46,7 +46,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   static constexpr Duration change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
   /// Maximum number of consecutive peeks after changes that do not examine the next items.
-  static constexpr std::uint8_t most_by_length = 4;
+  static constexpr std::uint8_t most_after_change = 4;
   /// Interval of claims in the wait queue: with one other waiter, the addition for each further
   /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.
   /// The interval doubles after each claim that found nothing. The maximum is the time for which

@@ -47,7 +47,8 @@ class ScriptLocks final {
 
   /// Maximum number of items that a call examines, so that Redis is not blocked for long.
   static constexpr std::size_t most_looked_at = 256;
-  /// Number of items at the right end that an edge scan examines (claim.lua).
+  /// Number of items at the right end that an edge scan examines (claim.lua), and a peek after a
+  /// change.
   static constexpr std::int64_t seen_at_right = most_looked_at / 4;
   /// Bytes of items whose examination costs Redis about as much as one call.
   static constexpr std::size_t bytes_per_call = std::size_t{256} << 10;
