@@ -48,10 +48,8 @@ std::string script_refusal(const RedisSettings& settings) {
   for (const auto& sentence : redis::doubling_risks(info, options.url.to_string(), sentinel))
     std::cerr << "w8yd: warning: " << escape(sentence) << '\n';
   if (const std::string why = tracking_refusal(client, options.url); !why.empty())
-    std::cerr
-        << "w8yd: warning: Redis does not report items of other clients, so w8yd finds them at "
-           "its next poll: "
-        << escape(why) << '\n';
+    std::cerr << "w8yd: warning: items that other clients add are found only at the next poll: "
+              << escape(why) << '\n';
   for (const auto& reply : replies)
     if (reply.is_error() && store::forbids_scripts(reply.text))
       return store::with_remedy(reply.text, options.url.user);

@@ -37,7 +37,8 @@ class IdlePolls {
   /// Upper bound of Terms::patience: how many times longer than others one list may wait for its
   /// next poll.
   static constexpr unsigned most_patience = 8;
-  /// A hinted poll that is due at once precedes others that have been due for less than this.
+  /// Head start of a hinted poll that is due at once: it precedes polls that became due less than
+  /// this time ago.
   static constexpr Duration hint_lead = std::chrono::seconds(1);
   /// Interval at which polls that were planned under a higher load are brought forward.
   static constexpr Duration review = std::chrono::seconds(2);

@@ -147,7 +147,7 @@ void Subscriber::Impl::send_ping(Sent::What what) {
 }
 
 void Subscriber::Impl::on_link_up() {
-  if (requests_id_) {  // Redis before 7.0 replies to it only before the first SUBSCRIBE
+  if (requests_id_) {  // before SUBSCRIBE, after which Redis refuses CLIENT
     append_command(link_.connection()->output(), {"CLIENT", "ID"});
     sent_.push_back({Sent::What::id, {}});
   }

@@ -55,9 +55,9 @@ class ClaimingSource : public Source,
   virtual void poll(bool hinted);
   /// Called when the idle list is admitted after a reconnect.
   virtual void poll_after_reconnect() { claim_now(); }
-  /// Charges the idle budget for a claim after a wake-up, as in woken(). Returns the charge;
-  /// nullopt if the claim must wait for the budget. By default there is no charge: jobs are claimed
-  /// at once, and only the pauses between fruitless claims limit the claims.
+  /// Charges the idle budget for a claim after a wake-up, with the argument of woken(). Returns the
+  /// charge; nullopt if the claim must wait for the budget. By default there is no charge: jobs are
+  /// claimed at once, and only the pauses between fruitless claims limit the claims.
   [[nodiscard]] virtual std::optional<double> pay_for_wake(bool) { return 0; }
   /// Called when the list becomes idle, before a poll is planned.
   virtual void on_idle() {}

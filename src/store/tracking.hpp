@@ -17,10 +17,10 @@ namespace w8y::store {
 
 /// Tracks keys for the connection of one client. Messages arrive over the subscriber.
 ///
-/// A key is tracked from a tracked peek on, which is a single command that reads it, sent behind
-/// CLIENT CACHING YES. The first change of the key ends this, and so does a write by the same
-/// connection, without a message. So a peek must follow each own write. A change between the peek
-/// and its reply makes the peek void.
+/// A tracked peek is a single command that reads keys, sent directly after CLIENT CACHING YES.
+/// Redis then tracks the keys: at the first change of a key, it sends one message and stops
+/// tracking the key. A write by the same connection ends tracking without a message, so a peek must
+/// follow the write. If a key changes before the reply to the peek arrives, the key is not tracked.
 ///
 /// Tracking does not cover time: Redis reports an expired key when it deletes it, which can be
 /// minutes later. Nothing is tracked in a cluster, where each node has a connection of its own.
@@ -73,7 +73,7 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   /// Forgets all keys of a name, so that no call follows. Must be called when this client may have
   /// changed it, if the owner of a key does not untrack it.
   void untrack(std::string_view name);
-  /// Keys of a tracked peek.
+  /// Keys of a tracked peek, as hashes of their names.
   using Peek = std::vector<std::uint32_t>;
   /// Adds a key to a tracked peek.
   void add(Peek& peek, Key& key, std::string_view name);

@@ -245,7 +245,7 @@ TEST_CASE("a subcommand that returns a job to its queue notifies hosts at once")
   CHECK(feed.host.reported.news == 1);
 }
 
-TEST_CASE("Redis reports an added job after the end of a run") {
+TEST_CASE("the queue of a feed stays tracked when a run ends") {
   JobFixture feed;
   feed.put("a");
   const Claim claim = feed.host.claim_one_job();

@@ -216,7 +216,7 @@ TEST_CASE("a free fleet slot goes to the next waiter too") {
   CHECK(two.claim(1).claims.size() == 1);
 }
 
-TEST_CASE("a new item at the end of a long list goes to the first waiter") {
+TEST_CASE("a new item at the end of a long list goes to the next waiter") {
   ListConfig rule = list_rule();
   rule.fleet_concurrency = 2;  // less than one slot for each host
   RedisServer server;

@@ -323,7 +323,7 @@ TEST_CASE("a scan of the edges keeps the order and finds added items") {
   CHECK(items_of(host.claim(1)) == std::vector<Item>{"300"});
 }
 
-TEST_CASE("Redis reports an addition to an idle list") {
+TEST_CASE("an addition wakes an empty list, and a peek finds it in a list with locked items") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);
@@ -380,7 +380,7 @@ TEST_CASE("a session that does not wait has one connection") {
   CHECK(connections() == before + 1);  // that of the subscriber
 }
 
-TEST_CASE("lists are tracked again after a connection has ended") {
+TEST_CASE("lists are tracked again after a connection has ended, and all report a flush") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);
@@ -398,7 +398,7 @@ TEST_CASE("lists are tracked again after a connection has ended") {
   CHECK(lists.told[0]->wakes == 0);  // thousands of lists share peeks, and do not claim
 }
 
-TEST_CASE("a user without a permission for tracking peeks as before") {
+TEST_CASE("peeks find items without the permissions for CLIENT TRACKING") {
   for (const std::string refused : {"-client|tracking", "-client|id", "-client|caching"}) {
     CAPTURE(refused);
     RedisServer server({.config = {"user w8y on nopass ~* &* +@all " + refused}});

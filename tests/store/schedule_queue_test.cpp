@@ -314,7 +314,7 @@ TEST_CASE("a host is notified of its queues, the timeline, slots and control com
   }
 }
 
-TEST_CASE("Redis reports changes by other clients at once") {
+TEST_CASE("a host is notified of jobs that other clients add to its queues and timeline") {
   Bike bike(schedule_rule(), {"A", "B", "A"});
   ScheduleHost dispatcher(bike.loop, bike.server.url(), schedule_rule(), {"A"}, "there");
   const auto on = [](ScheduleHost& host) { return host.session->tracking.on(); };

@@ -131,7 +131,7 @@ TEST_CASE("a hinted poll comes earlier, but stays within the budget") {
   CHECK(sleeper.polls <= 13);
 }
 
-TEST_CASE("a hinted poll precedes routine polls, but not without end") {
+TEST_CASE("a hinted poll precedes routine polls, and does not starve them") {
   World world;
   IdlePolls idle(world.timers, world.clock, 10, 1);
   struct Hinted : Sleeper {

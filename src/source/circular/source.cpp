@@ -129,8 +129,8 @@ void CircularSource::follow_end() {
 
 // ---- Idle list
 
-/// If this host is the next waiter, the store reserves the item for it for 250 ms. The claim
-/// therefore does not wait for the budget.
+/// Charges the idle budget for a claim after a wake-up. A claim by the next waiter does not wait
+/// for the budget, because the store reserves the item for only 250 ms.
 std::optional<double> CircularSource::pay_for_wake(bool turn) {
   if (!turn) return pay() ? std::optional<double>(1) : std::nullopt;
   charge(1);
@@ -191,7 +191,8 @@ void CircularSource::look() {
   list_->look(after_change_ ? look_after_change() : store::Look::items);
 }
 
-/// Examines the end of the list if the budget has enough left for that.
+/// Returns which part a peek after a change examines: the end of the list if the idle budget has a
+/// surplus, otherwise only the length. After `most_after_change` fruitless peeks: items.
 store::Look CircularSource::look_after_change() {
   if (looks_in_vain_ >= most_after_change) return store::Look::items;
   if (!pay_from_spare()) return store::Look::length;

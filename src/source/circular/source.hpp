@@ -45,7 +45,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// multiples of change_pause, so that lists can share their commands.
   static constexpr Duration change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
-  /// Maximum number of consecutive peeks after changes that do not examine the next items.
+  /// Maximum number of consecutive fruitless peeks after changes that examine only the end or the
+  /// length of the list. The next peek examines items.
   static constexpr std::uint8_t most_after_change = 4;
   /// Interval of claims in the wait queue: with one other waiter, the addition for each further
   /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.
@@ -95,7 +96,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   std::uint32_t held_ = 0;          ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;    ///< number of calls of the last full scan
   bool after_change_ = false;       ///< the peek in flight follows a change
-  bool changed_ = false;            ///< a peek must make Redis report the next change
+  bool changed_ = false;            ///< Redis reports no changes; a peek that tracks is due
   std::uint8_t looks_in_vain_ = 0;  ///< consecutive peeks after changes that found nothing
   bool overdue_ = false;            ///< whether the next claim ignores the wait queue, see
                                     ///< store::Manner

@@ -45,8 +45,8 @@ class CircularListHandler : public virtual WorkQueueHandler {
   virtual void on_wake() = 0;
   /// Called when an item has become free and it is this host's turn.
   virtual void on_turn() = 0;
-  /// Called when Redis reports a change of a list that need not have a new item. The list is not
-  /// tracked then. Any client can cause this at any rate.
+  /// Called when Redis reports a change of the list that has not necessarily added an item. Redis
+  /// reports no further change until the next peek. Any client can cause this at any rate.
   virtual void on_changed() = 0;
 };
 

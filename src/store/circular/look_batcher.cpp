@@ -117,7 +117,8 @@ void LookBatcher::send() {
   }
 }
 
-/// Sends a tracked peek before the script, which cannot be one. Returns its number of commands.
+/// Sends a tracked peek at the lists before the script, because a script cannot track keys. Returns
+/// the number of commands: 0 or 1.
 double LookBatcher::ask_to_track(const Lockeds& lists, std::size_t begin, std::size_t end) {
   redis::Command command{"EXISTS"};
   Tracking::Peek peek;
@@ -182,7 +183,8 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
     ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()), 1);
 }
 
-/// Of several lists, the script examines the locks as well, for two commands together.
+/// Peeks at the length of a single list by LLEN, which also tracks the list. If several lists peek
+/// at the same time, EXISTS and the script cost two commands and examine the locks as well.
 void LookBatcher::ask_length(Locked& list) {
   tracking_.call(std::move(list.tracked), {"LLEN", list.list},
                  [alive = alive_, length = list.length,

@@ -80,7 +80,7 @@ void ScheduleNewsChannels::heard(std::string_view message) {
 }
 
 void ScheduleNewsChannels::add(ScheduleNews news) {
-  // This host may be the cause.
+  // This host may have made the change. Redis then ends tracking without a message.
   if (news == ScheduleNews::queued) untrack_queues();
   if (news == ScheduleNews::timeline) untrack_timeline();
   if (std::find(news_.begin(), news_.end(), news) != news_.end()) return;

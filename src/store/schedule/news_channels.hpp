@@ -41,9 +41,9 @@ class ScheduleNewsChannels {
   [[nodiscard]] double track_queues();
   /// Must be called when this client may have changed the queues.
   void untrack_queues() { queue_keys_.untrack(); }
-  /// Peeks at the timeline, if this makes Redis report the next change. `due`: the time of its
-  /// earliest job in the last dispatch, in seconds since 1970; infinite if there was none. Must be
-  /// called after each dispatch. Returns the cost in commands.
+  /// Peeks at the timeline, if this makes Redis report the next change. `due`: time of the earliest
+  /// job that the last dispatch left on the timeline, in seconds since 1970; infinite if it left
+  /// none. Must be called after each dispatch. Returns the cost in commands.
   [[nodiscard]] double track_timeline(double due);
   /// Must be called when this client may have changed the timeline.
   void untrack_timeline() { timeline_.untrack(); }

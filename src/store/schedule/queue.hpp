@@ -46,8 +46,8 @@ class ScheduleQueue : public WorkQueue {
  public:
   /// Claims up to `wanted` jobs. At most one claim at a time; one on_claimed() follows.
   virtual void claim(std::size_t wanted) = 0;
-  /// Requests on_news() when a client adds a job, after a claim that found the queues empty.
-  /// Returns the cost in commands.
+  /// Requests on_news() when a client adds a job. Must be called after a claim that found the
+  /// queues empty. Returns the cost in commands.
   [[nodiscard]] virtual double track() = 0;
   /// Dispatches due jobs. One on_dispatched() follows.
   virtual void dispatch() = 0;

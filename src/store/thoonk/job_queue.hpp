@@ -51,8 +51,8 @@ class JobQueue : public WorkQueue {
 
   /// Claims up to `wanted` jobs. At most one claim at a time; one on_claimed() follows.
   virtual void claim(std::size_t wanted) = 0;
-  /// Requests on_news() when a client adds a job, after a claim that found the queue empty. Returns
-  /// the cost in commands.
+  /// Requests on_news() when a client adds a job. Must be called after a claim that found the queue
+  /// empty. Returns the cost in commands.
   [[nodiscard]] virtual double track() = 0;
   virtual void settle(JobSettlement&& settlement) = 0;
   /// Ends all delays by cancelling the jobs now. No claim follows.

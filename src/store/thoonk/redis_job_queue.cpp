@@ -239,7 +239,7 @@ void RedisJobQueue::listen(bool on) {
   wake_ = session_->subscriber.subscribe(
       keys().wake,
       [this](std::string_view, std::string_view) {
-        ids_.untrack();  // a settlement of this host may be its cause
+        ids_.untrack();  // if this host has added the job, Redis has ended tracking
         handler_.on_news();
       },
       [this] { handler_.on_back(); });
