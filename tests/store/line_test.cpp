@@ -112,6 +112,33 @@ TEST_CASE("a waiter that does not use its turn delays the next waiter by 250 ms"
   CHECK(three.loop.now() - since < 500ms);
 }
 
+TEST_CASE("fifteen waiters that do not use their turns delay an item by four turns") {
+  RedisServer server;
+  server.command({"RPUSH", "work:list", "a"});
+  server.command({"SET", "work:lock:a", "run:x:1:y"});
+  loop::Loop loop;
+  std::vector<std::unique_ptr<Host>> dead;
+  for (int i = 0; i < 15; ++i) {
+    dead.push_back(
+        std::make_unique<Host>(loop, server.url(), list_rule(), "dead" + std::to_string(i)));
+    CHECK(stand_in_line(*dead.back(), 1).claims.empty());
+  }
+  Host host(loop, server.url(), list_rule(), "alive");
+  CHECK(stand_in_line(host, 1).claims.empty());
+  server.command({"DEL", "work:lock:a"});
+  CHECK(host.claim(1).claims.empty());  // gives a turn to the first waiter
+  std::vector<Duration> pauses;
+  while (pauses.size() < 10) {
+    turn_for(loop, 260ms);
+    const ClaimReply reply = host.claim(1);
+    if (!reply.claims.empty()) break;
+    pauses.push_back(reply.next_free.value_or(0ms));
+  }
+  // 1, 2, 4 and 8 waiters lose their turns.
+  CHECK(pauses == std::vector<Duration>{251ms, 251ms, 251ms});
+  CHECK(server.command({"ZCARD", "work:waiting"}) == "0");
+}
+
 TEST_CASE("a host that leaves the wait queue with a claim in flight is not in it afterwards") {
   Waiting three({"a"});
   REQUIRE(three.waiting() == "2");
