@@ -84,9 +84,6 @@ void ClaimingSource::become_idle(const ClaimReply& reply) {
   sleep_on(poll_cost());
 }
 
-/// Returns the interval factor. Redis notifies this host of additions to an empty list, and a
-/// waiter of its turn. Polls then only find changes that no message reports. Up to two waiters poll
-/// as often as without a wait queue; more waiters poll less often.
 unsigned ClaimingSource::patience() const {
   if (last_ == ClaimEnd::empty && queue().hears()) return IdlePolls::most_patience;
   return 1U + other_waiters_ / 2U;

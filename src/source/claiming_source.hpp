@@ -83,6 +83,10 @@ class ClaimingSource : public Source,
   [[nodiscard]] ClaimEnd last_end() const { return last_; }
   [[nodiscard]] WaitQueue wait_queue() const { return wait_queue_; }
   [[nodiscard]] unsigned other_waiters() const { return other_waiters_; }
+  /// Returns the interval factor of polls. Redis notifies this host of additions to an empty list,
+  /// and a waiter of its turn. Polls then only find changes that no message reports. Up to two
+  /// waiters poll as often as without a wait queue; more waiters poll less often.
+  [[nodiscard]] unsigned patience() const;
   [[nodiscard]] Instant claimed_at() const { return claimed_at_; }
   /// Must be called before a peek. Cancels the requested poll: the reply to the peek decides when
   /// the next poll is due.
@@ -134,7 +138,6 @@ class ClaimingSource : public Source,
   void poll_due(bool hinted, double paid) override;
   void back_due() override;
 
-  [[nodiscard]] unsigned patience() const;
   void become_idle(const ClaimReply& reply);
   [[nodiscard]] bool begin_wake(bool turn);
   void end_wake();

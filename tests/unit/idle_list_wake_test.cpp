@@ -114,6 +114,29 @@ TEST_CASE("a change of an idle list causes a peek at once, and frequent changes 
   }
 }
 
+TEST_CASE("the more hosts wait for a list, the less often each of them peeks after a change") {
+  IdlePollerBench bench(rule_for("work", 2), 1);
+  bench.redis.wait_queue = WaitQueue::others;
+  bench.lock(0, 1);
+  const auto peeks_with = [&](std::size_t others) {
+    bench.redis.other_waiters = others;
+    bench.sources.back()->handler.on_turn();  // the reply contains the number of other waiters
+    bench.run_for(5s);
+    const std::size_t before = bench.redis.peeks_after_change;
+    for (int i = 0; i < 1000; ++i) {
+      bench.sources.back()->handler.on_changed();
+      bench.run_for(50ms);
+    }
+    return bench.redis.peeks_after_change - before;
+  };
+  bench.begin();
+  const std::size_t with_one = peeks_with(1), with_nine = peeks_with(9), with_many = peeks_with(99);
+  CHECK(with_one >= 100);
+  CHECK(with_nine >= with_one / 20);
+  CHECK(with_nine <= with_one / 3);
+  CHECK(with_many <= 2);  // the other hosts peek as well
+}
+
 TEST_CASE("a wake-up while a claim is in flight causes another claim before the list is idle") {
   IdlePollerBench bench(rule_for("work"), 3);
   bench.redis.claim_takes = 10ms;

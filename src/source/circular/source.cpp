@@ -22,7 +22,7 @@ void CircularSource::use(ListConfigPtr rule) {
 // ---- Claims
 
 void CircularSource::send_claim(std::size_t wanted) {
-  if (whole_at_ && clock_.now() >= *whole_at_ && !owes()) scarce_ = false;
+  if (clock_.now() >= whole_at_ && !owes()) scarce_ = false;
   list_->claim(wanted, scarce_ && !overdue_ ? store::Scan::ends : store::Scan::whole,
                overdue_ ? store::Manner::overdue : store::Manner::in_turn);
 }
@@ -82,17 +82,17 @@ void CircularSource::examine(const ClaimReply& reply, bool woken) {
   if (satisfied && !scarce_ && is_long(reply.calls)) {
     scarce_ = true;
     pass_calls_ = static_cast<std::uint32_t>(reply.calls);
-    whole_at_.reset();
+    whole_at_ = Instant::max();
   } else if (!satisfied && reply.whole) {
     scarce_ = reply.end == ClaimEnd::nothing_free;
     pass_calls_ = static_cast<std::uint32_t>(reply.calls);
     // A wake-up during the claim may concern an item in a part that was already scanned.
     owes_whole_ = woken;
-    whole_at_.reset();
+    whole_at_ = Instant::max();
   } else if (!satisfied && !owes_whole_) {
-    whole_at_.reset();
+    whole_at_ = Instant::max();
   }
-  if (scarce_ && (satisfied || owes_whole_) && !whole_at_)
+  if (scarce_ && (satisfied || owes_whole_) && whole_at_ == Instant::max())
     whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
   if (satisfied) return;
   pay_for(reply);
@@ -137,17 +137,24 @@ std::optional<double> CircularSource::pay_for_wake(bool turn) {
   return 1;
 }
 
+void CircularSource::on_idle() {
+  look_due_ = Instant::max();
+  if (!list_->hears() && list_->can_hear()) plan_look_after_change();
+}
+
 void CircularSource::on_changed() {
-  changed_ = is_idle();
+  if (!is_idle() || look_due_ != Instant::max()) return;
+  plan_look_after_change();
   plan_look();
 }
 
-Instant CircularSource::look_due() const {
-  if (!changed_ || !may_look()) return Instant::max();
-  const Duration pause = looks_in_vain_ > 0 ? long_change_pause : change_pause;
+void CircularSource::plan_look_after_change() {
+  Duration pause = looks_in_vain_ > 0 ? long_change_pause : change_pause;
+  if (wait_queue() != WaitQueue::none) pause = pause * patience() / 2 + spread(pause * patience());
   const Instant at = looked_at_ + pause;
-  if (at <= clock_.now()) return clock_.now();
-  return at + (change_pause - at.time_since_epoch() % change_pause) % change_pause;
+  look_due_ = at <= clock_.now()
+                  ? clock_.now()
+                  : at + (change_pause - at.time_since_epoch() % change_pause) % change_pause;
 }
 
 void CircularSource::on_active() {
@@ -187,7 +194,9 @@ bool CircularSource::may_look() const {
 void CircularSource::look() {
   begin_peek();
   looked_at_ = clock_.now();
-  after_change_ = std::exchange(changed_, false);
+  const Instant due = std::exchange(look_due_, Instant::max());
+  if (due == Instant::max()) looks_in_vain_ = 0;
+  after_change_ = due <= looked_at_ + long_change_pause;
   list_->look(after_change_ ? look_after_change() : store::Look::items);
 }
 
@@ -206,9 +215,9 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   // share a command than later, so their cost does not predict the cost of the next peek.
   const bool for_back = std::exchange(looks_for_back_, false);
   const bool after_change = std::exchange(after_change_, false);
-  if (!after_change || reply.worth_it) {
+  if (reply.worth_it) {
     looks_in_vain_ = 0;
-  } else if (looks_in_vain_++ == most_after_change) {
+  } else if (after_change && looks_in_vain_++ == most_after_change) {
     looks_in_vain_ = 1;
   }
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));

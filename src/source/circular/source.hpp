@@ -41,8 +41,9 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// certain item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
   /// Interval of peeks after changes. It is longer after a peek that found nothing: a claim of
-  /// another host rotates the list, which is a change as well. Peeks that wait for it are due at
-  /// multiples of change_pause, so that lists can share their commands.
+  /// another host rotates the list, which is a change as well. The other waiters peek too, so with
+  /// many waiters, the intervals are longer and random. Peeks that wait for it are due at multiples
+  /// of change_pause, so that lists can share their commands.
   static constexpr Duration change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
   /// Maximum number of consecutive fruitless peeks after changes that examine only the end or the
@@ -76,11 +77,12 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void poll(bool hinted) override;
   void poll_after_reconnect() override;
   [[nodiscard]] std::optional<double> pay_for_wake(bool turn) override;
-  void on_idle() override { changed_ = !list_->hears() && list_->can_hear(); }
-  [[nodiscard]] Instant look_due() const override;
+  void on_idle() override;
+  [[nodiscard]] Instant look_due() const override { return may_look() ? look_due_ : Instant::max(); }
   void on_active() override;
   void on_unused_turn() override { list_->leave_queue(); }
 
+  void plan_look_after_change();
   void look();
   void pay_for(const ClaimReply& reply);
   void note_freed();
@@ -96,7 +98,6 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   std::uint32_t held_ = 0;          ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;    ///< number of calls of the last full scan
   bool after_change_ = false;       ///< the peek in flight follows a change
-  bool changed_ = false;            ///< Redis reports no changes; a peek that tracks is due
   std::uint8_t looks_in_vain_ = 0;  ///< consecutive peeks after changes that found nothing
   bool overdue_ = false;            ///< whether the next claim ignores the wait queue, see
                                     ///< store::Manner
@@ -108,7 +109,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   bool owes_whole_ = false;  ///< an item has become free; a full scan follows if the edges do not
                              ///< have it
   Instant looked_at_{};      ///< time of the last peek or full scan
-  std::optional<Instant> whole_at_;  ///< time at which a full scan replaces the edge scan
+  Instant look_due_ = Instant::max();  ///< Redis reports no changes; time of a peek that tracks
+  Instant whole_at_ = Instant::max();  ///< time at which a full scan replaces the edge scan
 };
 
 }  // namespace w8y::source
