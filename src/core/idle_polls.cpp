@@ -27,7 +27,7 @@ IdlePolls::IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second
       filled_(clock.now()),
       reviewed_at_(filled_),
       random_(seed | 1U),
-      offbeat_(static_cast<Duration::rep>(next_random(random_) % beat.count())),
+      offbeat_(static_cast<Duration::rep>(next_random(random_) % beat_if_reported.count())),
       debts_timer_(timers_),
       timer_(timers_),
       back_timer_(timers_) {}
@@ -47,20 +47,19 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   wake();
   const Instant now = polls_.clock_.now();
   cost_ = terms.cost;
-  patience_ = static_cast<std::uint8_t>(std::clamp(terms.patience, 1U, most_patience));
-  polls_.load_ += cost_;
+  patience_ = static_cast<std::uint8_t>(
+      terms.reported ? factor_if_reported : std::clamp(terms.patience, 1U, most_patience));
+  polls_.count(*this, 1);
   Duration pause = polls_.pause(patience_);
+  polls_.count(*this, -1);
   if (apart_) pause = spread(pause);
   apart_ = false;
-  const Instant turn = polls_.on_the_beat(now + pause);
+  const Instant turn = next_turn(pause);
   const bool owes = debt_ && !shares();
   if (owes) debt_->turn = turn;
   hint_shares_ = terms.hint_shares;
   hinted_ = terms.hint && (owes || now + *terms.hint < turn);
-  if (owes && !hinted_) {
-    polls_.load_ -= cost_;
-    return;
-  }
+  if (owes && !hinted_) return;
   due_ = !hinted_                    ? turn
          : *terms.hint > Duration{0} ? now + std::max(*terms.hint, Duration(1000))
                                      : now - hint_lead;
@@ -80,12 +79,22 @@ IdlePolls::Sleeper::~Sleeper() {
   been_back();
 }
 
+Instant IdlePolls::Sleeper::next_turn(Duration pause) const {
+  return polls_.on_the_beat(polls_.clock_.now() + pause,
+                            patience_ == factor_if_reported ? beat_if_reported : beat);
+}
+
+void IdlePolls::count(const Sleeper& sleeper, int sleepers) {
+  sleepers_ += sleepers * sleeper.weight();
+  load_ += sleepers * sleeper.weight() * sleeper.cost_;
+}
+
 void IdlePolls::add(Sleeper& sleeper) {
   Due& due = due_[sleeper.due_];
   due.sorted = due.sleepers.empty();
   sleeper.place_ = static_cast<std::uint32_t>(due.sleepers.size());
   due.sleepers.push_back(&sleeper);
-  ++sleepers_;
+  count(sleeper, 1);
 }
 
 void IdlePolls::remove(Sleeper& sleeper) {
@@ -105,8 +114,7 @@ void IdlePolls::remove_last(std::map<Instant, Due>::iterator due) {
   due->second.sleepers.pop_back();
   if (due->second.sleepers.empty()) due_.erase(due);
   sleeper.place_ = awake;
-  load_ -= sleeper.cost_;
-  --sleepers_;
+  count(sleeper, -1);
 }
 
 void IdlePolls::sort(Due& due) {
@@ -199,7 +207,6 @@ void IdlePolls::end_debt(Sleeper& sleeper) {
   }
   sleeper.due_ = turn;
   sleeper.hinted_ = false;
-  load_ += sleeper.cost_;
   add(sleeper);
   arm();
 }
@@ -272,8 +279,7 @@ void IdlePolls::await_debts() {
 
 /// Returns the interval between polls of one sleeper that the budget allows.
 Duration IdlePolls::fair_pause() const {
-  const auto sleepers = static_cast<double>(sleepers_ + 1);
-  const double fair = std::max(load_ / (left_a_second() * planned), sleepers / looks_);
+  const double fair = std::max(load_ / (left_a_second() * planned), (sleepers_ + 1) / looks_);
   return std::max(Duration(static_cast<Duration::rep>(fair * microseconds_per_second)),
                   Duration(shortest_pause));
 }
@@ -296,9 +302,9 @@ double IdlePolls::random_part() {
 }
 
 /// Returns the next time on the grid.
-Instant IdlePolls::on_the_beat(Instant at) const {
-  const auto passed = (at.time_since_epoch() + offbeat_) % beat;
-  return passed == Duration{0} ? at : at + (beat - passed);
+Instant IdlePolls::on_the_beat(Instant at, Duration grid) const {
+  const auto passed = (at.time_since_epoch() + offbeat_) % grid;
+  return passed == Duration{0} ? at : at + (grid - passed);
 }
 
 void IdlePolls::arm() {
@@ -335,8 +341,7 @@ void IdlePolls::review_turns(Instant now) {
   planned_by_ = fair_pause();
   for (Sleeper* sleeper : late) {
     remove(*sleeper);
-    load_ += sleeper->cost_;
-    sleeper->due_ = on_the_beat(now + pause(sleeper->patience_));
+    sleeper->due_ = sleeper->next_turn(pause(sleeper->patience_));
     add(*sleeper);
   }
 }

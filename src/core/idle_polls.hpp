@@ -18,7 +18,8 @@ namespace w8y {
 
 /// Wakes each sleeper periodically, at an interval of at least `shortest_pause`. The interval grows
 /// with the number of sleepers, so that their polls exceed neither the budget nor polls_per_second.
-/// All sleepers share one timer.
+/// A sleeper whose changes Redis reports has a poll only in case a report is lost. All sleepers
+/// share one timer.
 class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
@@ -32,11 +33,14 @@ class IdlePolls {
   /// The fraction of the budget for which polls are planned. The remainder is for polls that cost
   /// more than expected.
   static constexpr double planned = 0.8;
-  /// Grid of poll times, so that sleepers that can share a command are due together.
+  /// Grids of poll times, so that sleepers that can share a command are due together.
   static constexpr Duration beat = std::chrono::milliseconds(50);
+  static constexpr Duration beat_if_reported = std::chrono::seconds(1);
   /// Upper bound of Terms::patience: how many times longer than others one list may wait for its
   /// next poll.
   static constexpr unsigned most_patience = 8;
+  /// Interval factor of a sleeper with Terms::reported: 30 s, if the budget permits.
+  static constexpr unsigned factor_if_reported = 120;
   /// Head start of a hinted poll that is due at once: it precedes polls that became due less than
   /// this time ago.
   static constexpr Duration hint_lead = std::chrono::seconds(1);
@@ -74,6 +78,7 @@ class IdlePolls {
       /// by charge(). Any other sleeper is charged 1 when it is woken.
       double cost = 1;
       bool hint_shares = false;  ///< a hinted poll shares its command as well
+      bool reported = false;     ///< Redis reports changes, so `patience` does not apply
     };
     /// Requests one poll_due().
     void sleep(const Terms& terms);
@@ -128,6 +133,9 @@ class IdlePolls {
     /// Returns whether at least two lists share its command.
     [[nodiscard]] bool shares() const { return cost_ <= 0.5; }
     [[nodiscard]] double price() const { return shares() && (!hinted_ || hint_shares_) ? 0 : 1; }
+    /// Number of its polls for each poll of a sleeper with the interval factor 1.
+    [[nodiscard]] double weight() const { return 1.0 / patience_; }
+    [[nodiscard]] Instant next_turn(Duration pause) const;
 
     IdlePolls& polls_;
     const std::uint64_t number_;  ///< order among sleepers that are due at the same time
@@ -170,6 +178,7 @@ class IdlePolls {
   template <typename Rank>
   using Debtors = std::map<std::pair<Rank, std::uint64_t>, Sleeper*>;
 
+  void count(const Sleeper& sleeper, int sleepers);
   void add(Sleeper& sleeper);
   void remove(Sleeper& sleeper);
   void remove_last(std::map<Instant, Due>::iterator due);
@@ -193,7 +202,7 @@ class IdlePolls {
   [[nodiscard]] Duration fair_pause() const;
   [[nodiscard]] Duration pause(unsigned patience);
   [[nodiscard]] double random_part();
-  [[nodiscard]] Instant on_the_beat(Instant at) const;
+  [[nodiscard]] Instant on_the_beat(Instant at, Duration grid = beat) const;
 
   TimerQueue& timers_;
   const Clock& clock_;
@@ -208,8 +217,8 @@ class IdlePolls {
   std::uint64_t random_;
   Duration offbeat_;            ///< offset of this host's grid of poll times
   std::map<Instant, Due> due_;  ///< no entry is empty
-  std::size_t sleepers_ = 0;
-  double load_ = 0;       ///< cost in commands of one poll of each sleeper
+  double sleepers_ = 0;         ///< sum of the weights of all sleepers
+  double load_ = 0;             ///< sum of the costs of their polls, times their weights
   double paid_each_ = 0;  ///< commands that a sleeper has received that had a deficit all the time
   Debtors<double> by_payment_;
   Debtors<Instant> by_forgiving_;

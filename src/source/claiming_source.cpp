@@ -84,11 +84,6 @@ void ClaimingSource::become_idle(const ClaimReply& reply) {
   sleep_on(poll_cost());
 }
 
-unsigned ClaimingSource::patience() const {
-  if (last_ == ClaimEnd::empty && queue().hears()) return IdlePolls::most_patience;
-  return 1U + other_waiters_ / 2U;
-}
-
 void ClaimingSource::activate() {
   idle_ = false;
   if (std::exchange(peeking_, false)) paid_ = 0;  // the reply to the peek will be ignored

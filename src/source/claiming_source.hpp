@@ -83,10 +83,10 @@ class ClaimingSource : public Source,
   [[nodiscard]] ClaimEnd last_end() const { return last_; }
   [[nodiscard]] WaitQueue wait_queue() const { return wait_queue_; }
   [[nodiscard]] unsigned other_waiters() const { return other_waiters_; }
-  /// Returns the interval factor of polls. Redis notifies this host of additions to an empty list,
-  /// and a waiter of its turn. Polls then only find changes that no message reports. Up to two
-  /// waiters poll as often as without a wait queue; more waiters poll less often.
-  [[nodiscard]] unsigned patience() const;
+  /// Returns the interval factor of polls. Redis notifies a waiter of its turn, so polls only find
+  /// changes that no message reports. Up to two waiters poll as often as without a wait queue; more
+  /// waiters poll less often.
+  [[nodiscard]] unsigned patience() const { return 1U + other_waiters_ / 2U; }
   [[nodiscard]] Instant claimed_at() const { return claimed_at_; }
   /// Must be called before a peek. Cancels the requested poll: the reply to the peek decides when
   /// the next poll is due.
@@ -105,7 +105,9 @@ class ClaimingSource : public Source,
   /// If the list is idle, requests a poll for the time at which an item becomes free.
   void expect_free(Instant at);
   /// Requests the next poll. `cost`: its expected cost, in commands.
-  void sleep_on(double cost) { sleep({hint(), patience(), cost, look_due() <= first_hint()}); }
+  void sleep_on(double cost) {
+    sleep({hint(), patience(), cost, look_due() <= first_hint(), is_reported()});
+  }
   /// Plans the next poll of an idle list again, since look_due() is earlier now.
   void plan_look() {
     if (idle_ && !peeking_) sleep_on(poll_cost());
@@ -138,6 +140,9 @@ class ClaimingSource : public Source,
   void poll_due(bool hinted, double paid) override;
   void back_due() override;
 
+  /// Returns whether nothing becomes free without a report or a message: no item exists, and Redis
+  /// reports additions.
+  [[nodiscard]] bool is_reported() const { return last_ == ClaimEnd::empty && queue().hears(); }
   void become_idle(const ClaimReply& reply);
   [[nodiscard]] bool begin_wake(bool turn);
   void end_wake();

@@ -84,6 +84,38 @@ TEST_CASE("if many lists share a command, each of 10,000 lists is polled every 1
   CHECK(polls.least >= 70);
 }
 
+TEST_CASE("lists whose changes Redis reports are polled together, every 30 s") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  struct Reported : Sleeper {
+    using Sleeper::Sleeper;
+    void poll_due(bool, double) override {
+      ++polls;
+      sleep({std::nullopt, 1, 1.0 / 300, false, true});
+    }
+  };
+  std::vector<std::unique_ptr<Reported>> reported;
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    reported.push_back(std::make_unique<Reported>(idle, 1.0 / 300));
+    reported.back()->poll_due(false, 0);
+    reported.back()->polls = 0;
+  }
+  // They delay no other list.
+  const Sleepers others = make_sleepers(idle, 10, 1, 1);
+  std::size_t wakes = 0, before = 0;
+  for (int i = 0; i < 30'000; ++i) {
+    world.run_for(10ms);
+    std::size_t polls = 0;
+    for (const auto& each : reported) polls += each->polls;
+    wakes += polls > before ? 1 : 0;
+    before = polls;
+  }
+  CHECK(before >= 9 * 10'000);
+  CHECK(before <= 12 * 10'000);
+  CHECK(wakes <= 301);  // one second of them shares a command
+  CHECK(polls_of(others).least >= 300 * 3);
+}
+
 TEST_CASE("a host polls shared lists less often if more hosts share them") {
   const auto polls_with = [](std::size_t hosts) {
     World world;

@@ -35,6 +35,7 @@ class MemoryHandler : public virtual store::WorkQueueHandler {
 struct MemoryStore {
   std::deque<Item> free;
   std::map<Item, Instant> delayed;  ///< end of the delay
+  std::size_t running = 0;
   std::map<Item, unsigned> failures;
   std::vector<Item> finished;
   bool reachable = true;
@@ -86,7 +87,9 @@ class MemoryQueue : public store::WorkQueue {
                               std::nullopt,
                               store_->failures[item] + 1});
     }
-    if (wanted > 0) reply.end = store_->delayed.empty() ? ClaimEnd::empty : ClaimEnd::nothing_free;
+    store_->running += reply.claims.size();
+    const bool empty = store_->delayed.empty() && store_->running == 0;
+    if (wanted > 0) reply.end = empty ? ClaimEnd::empty : ClaimEnd::nothing_free;
     reply_.set(world_.clock.now() + 1ms, [this, reply]() mutable {
       if (!store_->reachable) {  // the reply is lost
         for (const Claim& claim : reply.claims) hand_back(claim);
@@ -100,6 +103,7 @@ class MemoryQueue : public store::WorkQueue {
   [[nodiscard]] bool hears() const override { return store_->queues.at(&handler_); }
   void settle(const Claim& claim, MemoryDisposition what) {
     pending_.push_back([this, item = claim.item, what] {
+      --store_->running;
       if (std::holds_alternative<Finish>(what)) return store_->finished.push_back(item);
       if (std::holds_alternative<Return>(what)) return store_->add(item);
       ++store_->failures[item];
@@ -108,7 +112,10 @@ class MemoryQueue : public store::WorkQueue {
     write();
   }
   void hand_back(const Claim& claim) override {
-    pending_.push_back([this, item = claim.item] { store_->add(item); });
+    pending_.push_back([this, item = claim.item] {
+      --store_->running;
+      store_->add(item);
+    });
     write();
   }
   [[nodiscard]] bool may_start(const Claim&) const override { return store_->reachable; }

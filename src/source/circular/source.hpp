@@ -78,7 +78,9 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void poll_after_reconnect() override;
   [[nodiscard]] std::optional<double> pay_for_wake(bool turn) override;
   void on_idle() override;
-  [[nodiscard]] Instant look_due() const override { return may_look() ? look_due_ : Instant::max(); }
+  [[nodiscard]] Instant look_due() const override {
+    return may_look() ? look_due_ : Instant::max();
+  }
   void on_active() override;
   void on_unused_turn() override { list_->leave_queue(); }
 
