@@ -16,6 +16,7 @@ SCENARIOS = ["once", "spawn", "stream", "jobs", "leases", "contend"]
 # Environment variable that is set while two builds are compared: the bench then measures no references.
 ALONE = "W8Y_BENCH_ALONE"
 MORE_IS_BETTER = ("/s", "per second", "of the mean")
+COSTS = ("commands sent", "carried out")  # rates of which less is better
 MARGINS = ("least PTTL", "least margin, as w8yd says")
 
 Name = Tuple[str, str, str, str]  # scenario, case, subject, unit
@@ -30,7 +31,7 @@ class Pairs:
 
     def ratios(self, name: Name) -> List[float]:
         """Returns one ratio per round; above 1: the checkout is better."""
-        more = name[3].endswith(MORE_IS_BETTER) or name[2] in MARGINS
+        more = (name[3].endswith(MORE_IS_BETTER) and not name[2].endswith(COSTS)) or name[2] in MARGINS
         both = [(b, n) for b, n in zip(self.before, self.now) if b > 0 and n > 0]
         return [n / b if more else b / n for b, n in both]
 
