@@ -159,7 +159,10 @@ void ClaimingSource::woken(bool turn) {
 bool ClaimingSource::begin_wake(bool turn) {
   const Instant now = clock_.now();
   Instant at = now;
-  if (fruitless_ > 0) at = std::max(at, woke_at_ + first_wake_pause * (1 << (fruitless_ - 1)));
+  if (fruitless_ > 0) {
+    const int doublings = std::min<int>(fruitless_, turn ? most_fruitless_turns : most_fruitless);
+    at = std::max(at, woke_at_ + first_wake_pause * (1 << (doublings - 1)));
+  }
   if (wait_queue_ != WaitQueue::none && !turn) at += spread(wake_spread);
   const bool turn_now = turn && at <= now;
   if (wake_due_ && *wake_due_ <= at && !turn_now) return false;

@@ -118,9 +118,11 @@ class ClaimingSource : public Source,
 
  private:
   /// Minimum time between two claims after wake-ups, if the first claim found nothing. It doubles
-  /// with each further claim that finds nothing, up to `most_fruitless` claims.
+  /// with each further claim that finds nothing, up to `most_fruitless` claims. It is shorter than
+  /// a turn (250 ms) before a claim in a turn.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr std::uint8_t most_fruitless = 6;
+  static constexpr std::uint8_t most_fruitless_turns = 4;
   /// If other hosts wait, this host delays a claim after a wake-up by a random time below this,
   /// unless the item belongs to this host.
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);

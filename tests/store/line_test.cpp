@@ -276,6 +276,40 @@ TEST_CASE("a new item at the end of a long list goes to the next waiter") {
   }
 }
 
+TEST_CASE("a host leaves a free item to each waiter, even if its share of the list is larger") {
+  RedisServer server;
+  loop::Loop loop;
+  Host one(loop, server.url(), list_rule(), "one");
+  Host two(loop, server.url(), list_rule(), "two");
+  Host three(loop, server.url(), list_rule(), "three");
+  const auto lock_of = [](int i) { return "work:lock:item" + std::to_string(i); };
+  for (int i = 0; i < 60; ++i) {
+    server.command({"RPUSH", "work:list", "item" + std::to_string(i)});
+    server.command({"SET", lock_of(i), "run:x:1:y"});
+  }
+  for (Host* host : {&one, &two, &three}) {
+    CHECK(stand_in_line(*host).claims.empty());
+    turn_for(loop, 2ms);  // so that no two hosts join at the same time
+  }
+  SUBCASE("most items are delayed") {
+    for (int i = 0; i < 3; ++i) server.command({"DEL", lock_of(i)});
+    CHECK(three.claim(5).claims.size() == 1);
+    CHECK(turn_until(loop, [&] { return one.reported.turns == 1 && two.reported.turns == 1; }));
+    CHECK(one.claim(5).claims.size() == 1);
+    CHECK(two.claim(5).claims.size() == 1);
+  }
+  SUBCASE("only as many items are free as others wait") {
+    for (int i = 0; i < 2; ++i) server.command({"DEL", lock_of(i)});
+    CHECK(three.claim(5).claims.empty());
+    CHECK(turn_until(loop, [&] { return one.reported.turns == 1 && two.reported.turns == 1; }));
+  }
+  SUBCASE("all items are free") {
+    for (int i = 0; i < 60; ++i) server.command({"DEL", lock_of(i)});
+    CHECK(three.claim(6).claims.size() == 2);
+    CHECK(one.claim(6).claims.size() == 2);
+  }
+}
+
 TEST_CASE("a busy host unsubscribes after 64 messages") {
   RedisServer server;
   loop::Loop loop;

@@ -95,14 +95,14 @@ local capped = false
 
 local line, me = KEYS[7], ARGV[2]
 local others, called, place, my_turn = 0, 0, false, false
+local lost = 0 -- number of turns that have ended unused
 local next_try = -1 -- ms until the turns have ended that this call gives in place of lost ones
-local function tell_others(count) return call_from_line(line, ARGV[9], count, 'free', now_ms) end
+local function tell_others(count) call_from_line(line, ARGV[9], count, 'free', now_ms) end
 local in_line = open or redis.pcall('ZCARD', line) -- hosts do not wait for an open breaker
 if type(in_line) ~= 'number' then
   line = false -- a key of a wrong type, or a missing permission
 elseif in_line > 0 then
-  local lost = redis.call('ZREMRANGEBYSCORE', line, string.format('(%.0f', -now_ms), '(0')
-  if lost > 0 and tell_others(2 * lost) > 0 then next_try = turn_ms + 1 end
+  lost = redis.call('ZREMRANGEBYSCORE', line, string.format('(%.0f', -now_ms), '(0')
   called = redis.call('ZCOUNT', line, '-inf', '(0')
   others = redis.call('ZCARD', line)
   place = redis.call('ZRANK', line, me)
@@ -134,7 +134,6 @@ if limit > 0 then
   if room <= 0 then
     local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
     local ms = math.max(1, first[2] - now_ms)
-    if next_try > 0 then ms = min(ms, next_try) end
     return {open and 'breaker' or 'full', 0, ms, why_open or stand_in_line()}
   end
   if room < want then
@@ -184,6 +183,17 @@ local function read(first, count, stop)
   return items, names
 end
 
+-- Returns the number of free items among `count` items from `first` on.
+local function free_among(first, count, stop)
+  local items, names = read(first, count, stop)
+  if #names == 0 then return 0 end
+  local locked = redis.call('EXISTS', unpack(names))
+  if two_names then
+    for i = 1, #items do names[i] = other_locks .. items[i] end
+    locked = locked + redis.call('EXISTS', unpack(names))
+  end
+  return #names - locked
+end
 local held = tonumber(ARGV[8])
 local for_others = false
 if others > 0 and ARGV[10] == '1' then
@@ -194,28 +204,31 @@ if others > 0 and ARGV[10] == '1' then
   elseif held < 0 then
     most_taken = called == 0 and math.max(1, math.ceil(share)) or 0
   end
-  for_others = most_taken < want
-  want = min(want, math.max(most_taken, 0))
-end
-if want == 0 then
-  local function free_among(first, count, stop)
-    local items, names = read(first, count, stop)
-    if #names == 0 then return 0 end
-    local locked = redis.call('EXISTS', unpack(names))
-    if two_names then
-      for i = 1, #items do names[i] = other_locks .. items[i] end
-      locked = locked + redis.call('EXISTS', unpack(names))
-    end
-    return #names - locked
-  end
   -- The items that were claimed longest ago are at the left end, and new ones at the right end.
-  local free = free_among(0, min(16, length), most_bytes / 2)
+  local at_left = min(16, length)
+  local free = free_among(0, at_left, most_bytes / 2)
   if free <= called and length > 16 then
     local first = math.max(16, length - 16)
     free = math.max(free, 0) + free_among(first, length - first, most_bytes)
   end
-  tell_others(min(free, room) - called)
-  return {'none', 0, next_try, length .. stand_in_line()}
+  -- Each other waiter gets a free item before the caller gets a second one. If all items at the
+  -- left end are free, there are more, and the caller claims for a part of its slots. If none is
+  -- free at both ends, the scan may find some elsewhere.
+  free = min(free, room)
+  if free > 0 and free < at_left then
+    local spare = free - others
+    if my_turn or held < 0 and called == 0 then spare = math.max(spare, 1) end
+    most_taken = min(most_taken, spare)
+  elseif free > 0 then
+    most_taken = min(most_taken, math.ceil(want / (others + 1)))
+  end
+  for_others = most_taken < want
+  want = min(want, math.max(most_taken, 0))
+  local turns = math.max(free - want - called, 2 * lost)
+  if turns > 0 then tell_others(turns) end
+  if lost > 0 then next_try = turn_ms + 1 end
+  if want == 0 then return {'none', 0, next_try, length .. stand_in_line()} end
+  bytes, longest = 0, 0
 end
 
 local left = tonumber(ARGV[5])
