@@ -69,13 +69,25 @@ redis::Client::Callback Tracking::recorder() {
 
 void Tracking::record(const redis::Answer& answer) {
   if (answer.failure != redis::Failure::none || answer.ok() || !on_) return;
-  switch_off();
+  on_ = false;
+  untrack_peeked();
   again_.set(clock_.now() + refused_pause, [this] { switch_on(); });
 }
 
 void Tracking::switch_off() {
   on_ = false;
   untrack_all();
+}
+
+/// Redis still reports changes of the keys that are tracked already.
+void Tracking::untrack_peeked() {
+  std::erase_if(keys_, [](const Keys::value_type& each) {
+    Key& key = *each.second;
+    if (key.state_ == Key::State::tracked) return false;
+    key.tracking_ = nullptr;
+    key.state_ = Key::State::untracked;
+    return true;
+  });
 }
 
 void Tracking::untrack_all() {

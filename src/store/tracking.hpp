@@ -99,6 +99,7 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   void switch_off();
   [[nodiscard]] redis::Client::Callback recorder();
   void record(const redis::Answer& answer);
+  void untrack_peeked();
   void untrack_all();
   [[nodiscard]] bool contains(std::uint32_t hash, const Key* key) const;
   void confirm(const Peek& peek);
