@@ -50,7 +50,7 @@ void IdlePolls::Sleeper::sleep(const Terms& terms) {
   patience_ = static_cast<std::uint8_t>(
       terms.reported ? factor_if_reported : std::clamp(terms.patience, 1U, most_patience));
   polls_.count(*this, 1);
-  Duration pause = polls_.pause(patience_);
+  Duration pause = polls_.pause(*this);
   polls_.count(*this, -1);
   if (apart_) pause = spread(pause);
   apart_ = false;
@@ -80,13 +80,13 @@ IdlePolls::Sleeper::~Sleeper() {
 }
 
 Instant IdlePolls::Sleeper::next_turn(Duration pause) const {
-  return polls_.on_the_beat(polls_.clock_.now() + pause,
-                            patience_ == factor_if_reported ? beat_if_reported : beat);
+  return polls_.on_the_beat(polls_.clock_.now() + pause, reported() ? beat_if_reported : beat);
 }
 
 void IdlePolls::count(const Sleeper& sleeper, int sleepers) {
   sleepers_ += sleepers * sleeper.weight();
   load_ += sleepers * sleeper.weight() * sleeper.cost_;
+  if (sleeper.reported()) reported_ += sleepers;
 }
 
 void IdlePolls::add(Sleeper& sleeper) {
@@ -286,11 +286,17 @@ Duration IdlePolls::fair_pause() const {
 
 /// Adds jitter of one eighth: hosts and lists that started together diverge after some polls, and
 /// no list waits much longer than another.
-Duration IdlePolls::pause(unsigned patience) {
+Duration IdlePolls::pause(const Sleeper& sleeper) {
   const Duration fair = fair_pause();
   planned_by_ = std::max(planned_by_, fair);
-  const double base = patience * static_cast<double>(fair.count());
-  return Duration(static_cast<Duration::rep>(base * (0.875 + 0.25 * random_part())));
+  Duration base = fair * sleeper.patience_;
+  if (sleeper.reported()) {
+    const Duration for_all(
+        static_cast<Duration::rep>(reported_ / looks_ * microseconds_per_second));
+    base = std::max({pause_if_reported, fair * most_patience, for_all});
+  }
+  return Duration(static_cast<Duration::rep>(static_cast<double>(base.count()) *
+                                             (0.875 + 0.25 * random_part())));
 }
 
 Duration IdlePolls::longest_turn() const {
@@ -341,7 +347,7 @@ void IdlePolls::review_turns(Instant now) {
   planned_by_ = fair_pause();
   for (Sleeper* sleeper : late) {
     remove(*sleeper);
-    sleeper->due_ = sleeper->next_turn(pause(sleeper->patience_));
+    sleeper->due_ = sleeper->next_turn(pause(*sleeper));
     add(*sleeper);
   }
 }

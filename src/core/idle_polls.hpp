@@ -18,8 +18,8 @@ namespace w8y {
 
 /// Wakes each sleeper periodically, at an interval of at least `shortest_pause`. The interval grows
 /// with the number of sleepers, so that their polls exceed neither the budget nor polls_per_second.
-/// A sleeper whose changes Redis reports has a poll only in case a report is lost. All sleepers
-/// share one timer.
+/// Redis reports the changes of some sleepers. They are polled only in case a report is lost. All
+/// sleepers share one timer.
 class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
@@ -39,7 +39,9 @@ class IdlePolls {
   /// Upper bound of Terms::patience: how many times longer than others one list may wait for its
   /// next poll.
   static constexpr unsigned most_patience = 8;
-  /// Interval factor of a sleeper with Terms::reported: 30 s, if the budget permits.
+  /// Minimum interval of the polls of a sleeper with Terms::reported, and its ratio to
+  /// `shortest_pause`. The interval is longer if the polls of all others are far apart.
+  static constexpr Duration pause_if_reported = std::chrono::seconds(30);
   static constexpr unsigned factor_if_reported = 120;
   /// Head start of a hinted poll that is due at once: it precedes polls that became due less than
   /// this time ago.
@@ -135,6 +137,7 @@ class IdlePolls {
     [[nodiscard]] double price() const { return shares() && (!hinted_ || hint_shares_) ? 0 : 1; }
     /// Number of its polls for each poll of a sleeper with the interval factor 1.
     [[nodiscard]] double weight() const { return 1.0 / patience_; }
+    [[nodiscard]] bool reported() const { return patience_ == factor_if_reported; }
     [[nodiscard]] Instant next_turn(Duration pause) const;
 
     IdlePolls& polls_;
@@ -200,7 +203,7 @@ class IdlePolls {
   double pay_debts(double seconds);
   [[nodiscard]] double left_a_second() const;
   [[nodiscard]] Duration fair_pause() const;
-  [[nodiscard]] Duration pause(unsigned patience);
+  [[nodiscard]] Duration pause(const Sleeper& sleeper);
   [[nodiscard]] double random_part();
   [[nodiscard]] Instant on_the_beat(Instant at, Duration grid = beat) const;
 
@@ -218,6 +221,7 @@ class IdlePolls {
   Duration offbeat_;            ///< offset of this host's grid of poll times
   std::map<Instant, Due> due_;  ///< no entry is empty
   double sleepers_ = 0;         ///< sum of the weights of all sleepers
+  double reported_ = 0;         ///< number of sleepers with Terms::reported
   double load_ = 0;             ///< sum of the costs of their polls, times their weights
   double paid_each_ = 0;  ///< commands that a sleeper has received that had a deficit all the time
   Debtors<double> by_payment_;
