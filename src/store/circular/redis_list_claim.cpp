@@ -39,9 +39,11 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
   open.calls += result.bytes / ScriptLocks::bytes_per_call;
   all_taken_ = result.more || result.end != ClaimEnd::more;
   empty_ = result.end == ClaimEnd::empty;
-  if (result.end == ClaimEnd::nothing_free) note_length(scan, result);
+  // If the free items are for other waiters, nothing was examined.
+  const bool examined_any = result.left < result.length;
+  if (result.end == ClaimEnd::nothing_free && examined_any) note_length(scan, result);
   // A claim rotates the list, and so does a scan, except if one call examines the whole list.
-  if (!result.taken.empty() || !first || result.left > 0) untrack();
+  if (!result.taken.empty() || !first || (result.left > 0 && examined_any)) untrack();
   if (result.next_free && (!scan.next_free || *result.next_free < *scan.next_free))
     scan.next_free = result.next_free;
 }

@@ -50,8 +50,8 @@
 -- of that time. While others wait, a caller claims at most its share of the list, or at its turn at
 -- least one item. Other free items are announced to the waiters that came first.
 -- A waiter that does not claim in its turn leaves the queue. Redis may still send messages to a
--- host that has died. The next claim therefore gives a turn to twice as many waiters as have lost
--- one, so that a hundred dead waiters delay an item by seven turns, not by a hundred.
+-- host that has died. Therefore, the next claim gives a turn to twice as many waiters as have left,
+-- so that a hundred dead waiters delay an item by seven turns, not by a hundred.
 
 -- include parts/claim_results.lua
 -- include parts/claim_permissions.lua
@@ -95,14 +95,25 @@ local capped = false
 
 local line, me = KEYS[7], ARGV[2]
 local others, called, place, my_turn = 0, 0, false, false
-local lost = 0 -- number of turns that have ended unused
-local next_try = -1 -- ms until the turns have ended that this call gives in place of lost ones
+local next_try = -1 -- ms until the turns end that replace unused turns; -1: none
 local function tell_others(count) call_from_line(line, ARGV[9], count, 'free', now_ms) end
 local in_line = open or redis.pcall('ZCARD', line) -- hosts do not wait for an open breaker
 if type(in_line) ~= 'number' then
   line = false -- a key of a wrong type, or a missing permission
 elseif in_line > 0 then
-  lost = redis.call('ZREMRANGEBYSCORE', line, string.format('(%.0f', -now_ms), '(0')
+  local ended = string.format('(%.0f', -now_ms)
+  if redis.call('ZCOUNT', line, ended, '(0') > 0 then
+    -- A caller that is late keeps its turn.
+    local rank = want > 0 and redis.call('ZRANK', line, me)
+    if rank and rank < redis.call('ZCOUNT', line, '-inf', '(0') then
+      redis.call('ZADD', line, -(now_ms + turn_ms), me)
+    end
+    local unused = redis.call('ZREMRANGEBYSCORE', line, ended, '(0')
+    if unused > 0 then
+      tell_others(2 * unused)
+      next_try = turn_ms + 1
+    end
+  end
   called = redis.call('ZCOUNT', line, '-inf', '(0')
   others = redis.call('ZCARD', line)
   place = redis.call('ZRANK', line, me)
@@ -183,19 +194,22 @@ local function read(first, count, stop)
   return items, names
 end
 
--- Returns the number of free items among `count` items from `first` on.
+-- Returns the numbers of free and of examined items among `count` items from `first` on.
 local function free_among(first, count, stop)
   local items, names = read(first, count, stop)
-  if #names == 0 then return 0 end
+  if #names == 0 then return 0, 0 end
   local locked = redis.call('EXISTS', unpack(names))
   if two_names then
     for i = 1, #items do names[i] = other_locks .. items[i] end
     locked = locked + redis.call('EXISTS', unpack(names))
   end
-  return #names - locked
+  return math.max(#names - locked, 0), #names
 end
 local held = tonumber(ARGV[8])
 local for_others = false
+local bytes_of_ends = 0
+-- A scan of the whole list searches for an item that may be free anywhere.
+local searches = ARGV[5] ~= '-2'
 if others > 0 and ARGV[10] == '1' then
   local share = (limit > 0 and min(limit, length) or length) / (others + 1)
   local most_taken = math.floor(share) - held - called
@@ -205,30 +219,36 @@ if others > 0 and ARGV[10] == '1' then
     most_taken = called == 0 and math.max(1, math.ceil(share)) or 0
   end
   -- The items that were claimed longest ago are at the left end, and new ones at the right end.
-  local at_left = min(16, length)
-  local free = free_among(0, at_left, most_bytes / 2)
+  local free, examined = free_among(0, min(16, length), most_bytes / 2)
+  local more = free == examined and examined < length
   if free <= called and length > 16 then
     local first = math.max(16, length - 16)
-    free = math.max(free, 0) + free_among(first, length - first, most_bytes)
+    free = free + free_among(first, length - first, most_bytes)
   end
+  free = min(free, room)
+  bytes_of_ends, bytes = bytes, 0
   -- Each other waiter gets a free item before the caller gets a second one. If all items at the
   -- left end are free, there are more, and the caller claims for a part of its slots. If none is
-  -- free at both ends, the scan may find some elsewhere.
-  free = min(free, room)
-  if free > 0 and free < at_left then
+  -- free at both ends, the scan may find some elsewhere, as a scan of the whole list may.
+  if more and not searches then
+    most_taken = min(most_taken, math.ceil(want / (others + 1)))
+  elseif free > 0 and not searches then
     local spare = free - others
     if my_turn or held < 0 and called == 0 then spare = math.max(spare, 1) end
     most_taken = min(most_taken, spare)
-  elseif free > 0 then
-    most_taken = min(most_taken, math.ceil(want / (others + 1)))
   end
   for_others = most_taken < want
   want = min(want, math.max(most_taken, 0))
-  local turns = math.max(free - want - called, 2 * lost)
-  if turns > 0 then tell_others(turns) end
-  if lost > 0 then next_try = turn_ms + 1 end
-  if want == 0 then return {'none', 0, next_try, length .. stand_in_line()} end
-  bytes, longest = 0, 0
+  local spared = free - want - called
+  if spared > 0 then
+    if want > 0 and my_turn then leave_line() end -- rejoins at the end, see stand_in_line()
+    tell_others(spared)
+  end
+  if want == 0 then
+    local left = tonumber(ARGV[5])
+    if left < 0 then left = length end
+    return {'none', left, next_try, length .. stand_in_line(), longest, bytes_of_ends, 0}
+  end
 end
 
 local left = tonumber(ARGV[5])
@@ -354,7 +374,7 @@ elseif turned > 1 and turned < length then
 end
 left = left - looked
 
-local reply = {'ok', left, -1, '', longest, bytes, #parked}
+local reply = {'ok', left, -1, '', longest, bytes + bytes_of_ends, #parked}
 for i = 1, #parked do
   reply[#reply + 1] = string.sub(parked[i], 1, told)
   reply[#reply + 1] = #parked[i]
@@ -370,7 +390,7 @@ if #taken < want then
     if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
   end
 elseif for_others then
-  reply[1], reply[2], reply[4] = 'none', 0, tostring(length)
+  reply[1], reply[4] = 'none', tostring(length)
 elseif capped then
   reply[1] = 'full'
 end
