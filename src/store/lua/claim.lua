@@ -194,51 +194,13 @@ local function read(first, count, stop)
   return items, names
 end
 
--- Returns the numbers of free and of examined items among `count` items from `first` on.
-local function free_among(first, count, stop)
-  local items, names = read(first, count, stop)
-  if #names == 0 then return 0, 0 end
-  local locked = redis.call('EXISTS', unpack(names))
-  if two_names then
-    for i = 1, #items do names[i] = other_locks .. items[i] end
-    locked = locked + redis.call('EXISTS', unpack(names))
-  end
-  return math.max(#names - locked, 0), #names
-end
-local held = tonumber(ARGV[8])
-local for_others = false
-local bytes_of_ends = 0
--- A scan of the whole list searches for an item that may be free anywhere.
-local searches = ARGV[5] ~= '-2'
+-- include parts/claim_share.lua
+local for_others, bytes_of_ends = false, 0
 if others > 0 and ARGV[10] == '1' then
-  local share = (limit > 0 and min(limit, length) or length) / (others + 1)
-  local most_taken = math.floor(share) - held - called
-  if my_turn then
-    most_taken = math.max(1, math.ceil(share) - math.max(held, 0))
-  elseif held < 0 then
-    most_taken = called == 0 and math.max(1, math.ceil(share)) or 0
-  end
-  -- The items that were claimed longest ago are at the left end, and new ones at the right end.
-  local free, examined = free_among(0, min(16, length), most_bytes / 2)
-  local more = free == examined and examined < length
-  if free <= called and length > 16 then
-    local first = math.max(16, length - 16)
-    free = free + free_among(first, length - first, most_bytes)
-  end
-  free = min(free, room)
+  local share, free = share_of_caller()
   bytes_of_ends, bytes = bytes, 0
-  -- Each other waiter gets a free item before the caller gets a second one. If all items at the
-  -- left end are free, there are more, and the caller claims for a part of its slots. If none is
-  -- free at both ends, the scan may find some elsewhere, as a scan of the whole list may.
-  if more and not searches then
-    most_taken = min(most_taken, math.ceil(want / (others + 1)))
-  elseif free > 0 and not searches then
-    local spare = free - others
-    if my_turn or held < 0 and called == 0 then spare = math.max(spare, 1) end
-    most_taken = min(most_taken, spare)
-  end
-  for_others = most_taken < want
-  want = min(want, math.max(most_taken, 0))
+  for_others = share < want
+  want = min(want, math.max(share, 0))
   local spared = free - want - called
   if spared > 0 then
     if want > 0 and my_turn then leave_line() end -- rejoins at the end, see stand_in_line()
