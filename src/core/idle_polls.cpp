@@ -279,7 +279,7 @@ void IdlePolls::await_debts() {
 
 /// Returns the interval between polls of one sleeper that the budget allows.
 Duration IdlePolls::fair_pause() const {
-  const double fair = std::max(load_ / (left_a_second() * planned), (sleepers_ + 1) / looks_);
+  const double fair = std::max(load_ / (left_a_second() * planned), sleepers_ / looks_);
   return std::max(Duration(static_cast<Duration::rep>(fair * microseconds_per_second)),
                   Duration(shortest_pause));
 }

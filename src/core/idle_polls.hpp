@@ -42,7 +42,7 @@ class IdlePolls {
   /// Minimum interval of the polls of a sleeper with Terms::reported, and its ratio to
   /// `shortest_pause`. The interval is longer if the polls of all others are far apart.
   static constexpr Duration pause_if_reported = std::chrono::seconds(30);
-  static constexpr unsigned factor_if_reported = 120;
+  static constexpr unsigned factor_if_reported = pause_if_reported / shortest_pause;
   /// Head start of a hinted poll that is due at once: it precedes polls that became due less than
   /// this time ago.
   static constexpr Duration hint_lead = std::chrono::seconds(1);

@@ -112,6 +112,16 @@ TEST_CASE("a waiter that does not use its turn delays the next waiter by 250 ms"
   CHECK(three.loop.now() - since < 500ms);
 }
 
+TEST_CASE("a waiter that claims after the end of its turn keeps it") {
+  Waiting three({"a"});
+  three.hosts[0]->settle(three.held[0]);
+  CHECK(three.hosts[0]->settled());
+  CHECK(three.turns() == Turns{0, 1, 0});
+  turn_for(three.loop, 260ms);
+  CHECK(items_of(three.hosts[1]->claim(5)) == std::vector<Item>{"a"});
+  CHECK(three.turns() == Turns{0, 0, 0});
+}
+
 TEST_CASE("fifteen waiters that do not use their turns delay an item by four turns") {
   RedisServer server;
   server.command({"RPUSH", "work:list", "a"});
@@ -313,6 +323,12 @@ TEST_CASE("a host leaves a free item to each waiter, even if its share of the li
     for (int i = 0; i < 2; ++i) server.command({"DEL", lock_of(i)});
     CHECK(claim(three, 5) == 0);
     CHECK(turn_until(loop, [&] { return one.reported.turns == 1 && two.reported.turns == 1; }));
+  }
+  SUBCASE("all items are free, and long") {
+    server.command({"DEL", "work:list"});
+    for (int i = 0; i < 20; ++i)
+      server.command({"RPUSH", "work:list", std::to_string(i) + std::string(300'000, 'x')});
+    CHECK(claim(three, 6) == 2);
   }
   SUBCASE("all items are free") {
     for (int i = 0; i < 60; ++i) server.command({"DEL", lock_of(i)});

@@ -398,6 +398,23 @@ TEST_CASE("lists are tracked again after a connection has ended, and all report 
   CHECK(lists.told[0]->wakes == 0);  // thousands of lists share peeks, and do not claim
 }
 
+TEST_CASE("tracked lists stay tracked if Redis refuses the tracked peek of another list") {
+  RedisServer server({.config = {"user w8y on nopass ~* &* +@all"}});
+  loop::Loop loop;
+  Lists lists(loop, "unix://w8y:x@" + server.socket(), 2);
+  lists.claim();
+  track(lists);
+  server.command({"RPUSH", "l1:list", "a"});
+  CHECK(turn_until(loop, [&] { return lists.told[1]->wakes == 1; }));
+  server.command({"ACL", "SETUSER", "w8y", "-client|caching"});
+  lists.sources[1]->look(store::Look::items);
+  CHECK(turn_until(loop, [&] { return !lists.session->tracking.on(); }));
+  CHECK_FALSE(lists.sources[1]->hears());
+  CHECK(lists.sources[0]->hears());
+  server.command({"RPUSH", "l0:list", "a"});
+  CHECK(turn_until(loop, [&] { return lists.told[0]->wakes == 1; }));
+}
+
 TEST_CASE("peeks find items without the permissions for CLIENT TRACKING") {
   for (const std::string refused : {"-client|tracking", "-client|id", "-client|caching"}) {
     CAPTURE(refused);

@@ -114,14 +114,19 @@ TEST_CASE("a change of an idle list causes a peek at once, and frequent changes 
   }
 }
 
+/// Joins the wait queue of a list with other hosts. The reply to a claim contains their number.
+static void wait_with(IdlePollerBench& bench, std::size_t others) {
+  bench.redis.other_waiters = others;
+  bench.sources.back()->handler.on_turn();
+  bench.run_for(5s);
+}
+
 TEST_CASE("the more hosts wait for a list, the less often each of them peeks after a change") {
   IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.wait_queue = WaitQueue::others;
   bench.lock(0, 1);
   const auto peeks_with = [&](std::size_t others) {
-    bench.redis.other_waiters = others;
-    bench.sources.back()->handler.on_turn();  // the reply contains the number of other waiters
-    bench.run_for(5s);
+    wait_with(bench, others);
     const std::size_t before = bench.redis.peeks_after_change;
     for (int i = 0; i < 1000; ++i) {
       bench.sources.back()->handler.on_changed();
@@ -227,6 +232,22 @@ TEST_CASE("wake-ups of many lists are limited by the idle budget") {
     world.run_for(10ms);
   }
   CHECK(world.redis.claims - before <= 210);
+}
+
+TEST_CASE("after fruitless claims, a waiter still claims before its turn ends") {
+  IdlePollerBench bench(rule_for("work"), 1);
+  bench.lock(0, 1);
+  bench.begin();
+  for (int i = 0; i < 10; ++i) {
+    bench.sources.back()->handler.on_wake();
+    bench.run_for(400ms);
+  }
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(1ms);
+  bench.unlock(0);
+  bench.sources.back()->handler.on_turn();
+  bench.run_for(100ms);
+  CHECK(bench.poller->runs().size() == 1);
 }
 
 TEST_CASE("a waiter that is next claims at once, even if the idle budget is used up") {
@@ -391,9 +412,7 @@ TEST_CASE("a longer wait queue makes each waiter peek less often") {
   bench.redis.wait_queue = WaitQueue::crowded;
   bench.lock(0, 1);
   const auto peeks_with = [&](std::size_t others) {
-    bench.redis.other_waiters = others;
-    bench.sources.back()->handler.on_turn();  // the reply contains the number of other waiters
-    bench.run_for(5s);
+    wait_with(bench, others);
     const std::size_t before = bench.redis.peeks;
     bench.run_for(20s);
     return bench.redis.peeks - before;

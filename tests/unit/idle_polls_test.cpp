@@ -25,8 +25,10 @@ struct Sleeper : IdlePolls::Sleeper {
     hints += hinted ? 1 : 0;
     if (pays_after) charge(cost - paid);
     if (debt > 0) owe(debt);
-    sleep({std::nullopt, 1, expected});
+    sleep({hint, 1, expected, false, reported});
   }
+  std::optional<Duration> hint;
+  bool reported = false;
   double expected;
   double cost;
   double debt = 0;
@@ -37,12 +39,14 @@ struct Sleeper : IdlePolls::Sleeper {
 
 using Sleepers = std::vector<std::unique_ptr<Sleeper>>;
 
-Sleepers make_sleepers(IdlePolls& idle, std::size_t count, double expected, double cost) {
+Sleepers make_sleepers(IdlePolls& idle, std::size_t count, double expected, double cost,
+                       bool reported = false) {
   Sleepers sleepers;
   for (std::size_t i = 0; i < count; ++i) {
     sleepers.push_back(std::make_unique<Sleeper>(idle, expected));
     sleepers.back()->cost = cost;
-    sleepers.back()->sleep({std::nullopt, 1, expected});
+    sleepers.back()->reported = reported;
+    sleepers.back()->sleep({std::nullopt, 1, expected, false, reported});
   }
   return sleepers;
 }
@@ -87,26 +91,13 @@ TEST_CASE("if many lists share a command, each of 10,000 lists is polled every 1
 TEST_CASE("lists whose changes Redis reports are polled together, every 30 s") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
-  struct Reported : Sleeper {
-    using Sleeper::Sleeper;
-    void poll_due(bool, double) override {
-      ++polls;
-      sleep({std::nullopt, 1, 1.0 / 300, false, true});
-    }
-  };
-  std::vector<std::unique_ptr<Reported>> reported;
-  for (std::size_t i = 0; i < 10'000; ++i) {
-    reported.push_back(std::make_unique<Reported>(idle, 1.0 / 300));
-    reported.back()->poll_due(false, 0);
-    reported.back()->polls = 0;
-  }
+  const Sleepers reported = make_sleepers(idle, 10'000, 1.0 / 300, 1.0 / 300, true);
   // They delay no other list.
   const Sleepers others = make_sleepers(idle, 10, 1, 1);
   std::size_t wakes = 0, before = 0;
   for (int i = 0; i < 30'000; ++i) {
     world.run_for(10ms);
-    std::size_t polls = 0;
-    for (const auto& each : reported) polls += each->polls;
+    const std::size_t polls = polls_of(reported).total;
     wakes += polls > before ? 1 : 0;
     before = polls;
   }
@@ -114,6 +105,17 @@ TEST_CASE("lists whose changes Redis reports are polled together, every 30 s") {
   CHECK(before <= 12 * 10'000);
   CHECK(wakes <= 301);  // one second of them shares a command
   CHECK(polls_of(others).least >= 300 * 3);
+}
+
+TEST_CASE(
+    "a list whose changes Redis reports is polled at most eight times less often than others") {
+  World world;
+  IdlePolls idle(world.timers, world.clock, 100, 1);
+  const Sleepers others = make_sleepers(idle, 1000, 1, 1);  // each is polled every 12.5 s
+  const Sleepers reported = make_sleepers(idle, 1, 1.0 / 300, 1.0 / 300, true);
+  world.run_for(30min);
+  CHECK(reported[0]->polls >= 15);
+  CHECK(reported[0]->polls <= 22);
 }
 
 TEST_CASE("a host polls shared lists less often if more hosts share them") {
@@ -166,15 +168,9 @@ TEST_CASE("a hinted poll comes earlier, but stays within the budget") {
 TEST_CASE("a hinted poll precedes routine polls, and does not starve them") {
   World world;
   IdlePolls idle(world.timers, world.clock, 10, 1);
-  struct Hinted : Sleeper {
-    using Sleeper::Sleeper;
-    void poll_due(bool, double) override {
-      ++polls;
-      sleep({0ms});
-    }
-  };
   Sleeper routine(idle);
-  Hinted hinted(idle);
+  Sleeper hinted(idle);
+  hinted.hint = 0ms;
   routine.charge(20);
   routine.sleep({});
   world.run_for(400ms);
