@@ -16,7 +16,7 @@ SCENARIOS = ["once", "spawn", "stream", "jobs", "leases", "contend"]
 # Environment variable that is set while two builds are compared: the bench then measures no references.
 ALONE = "W8Y_BENCH_ALONE"
 MORE_IS_BETTER = ("/s", "per second", "of the mean")
-COSTS = ("commands sent", "carried out")  # rates of which less is better
+COSTS = ("commands sent", "carried out")  # subjects for which a lower rate is better
 MARGINS = ("least PTTL", "least margin, as w8yd says")
 
 Name = Tuple[str, str, str, str]  # scenario, case, subject, unit

@@ -18,8 +18,8 @@ namespace w8y {
 
 /// Wakes each sleeper periodically, at an interval of at least `shortest_pause`. The interval grows
 /// with the number of sleepers, so that their polls exceed neither the budget nor polls_per_second.
-/// Redis reports the changes of some sleepers. They are polled only in case a report is lost. All
-/// sleepers share one timer.
+/// If Redis reports the changes of a list, its sleeper is polled less often: these polls only find
+/// changes whose report was lost. All sleepers share one timer.
 class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
@@ -39,12 +39,13 @@ class IdlePolls {
   /// Upper bound of Terms::patience: how many times longer than others one list may wait for its
   /// next poll.
   static constexpr unsigned most_patience = 8;
-  /// Minimum interval of the polls of a sleeper with Terms::reported, and its ratio to
-  /// `shortest_pause`. The interval is longer if the polls of all others are far apart.
+  /// Interval between polls of a sleeper with Terms::reported, without jitter, and its ratio to
+  /// `shortest_pause`. It is longer if others are polled less often than every 3.75 s, or if the
+  /// polls of all these sleepers would exceed the maximum number of polls per second.
   static constexpr Duration pause_if_reported = std::chrono::seconds(30);
   static constexpr unsigned factor_if_reported = pause_if_reported / shortest_pause;
-  /// Head start of a hinted poll that is due at once: it precedes polls that became due less than
-  /// this time ago.
+  /// Head start of a hinted poll that is due at once: it is queued as if it had been due for this
+  /// time, so it precedes polls that became due later.
   static constexpr Duration hint_lead = std::chrono::seconds(1);
   /// Interval at which polls that were planned under a higher load are brought forward.
   static constexpr Duration review = std::chrono::seconds(2);
@@ -135,7 +136,7 @@ class IdlePolls {
     /// Returns whether at least two lists share its command.
     [[nodiscard]] bool shares() const { return cost_ <= 0.5; }
     [[nodiscard]] double price() const { return shares() && (!hinted_ || hint_shares_) ? 0 : 1; }
-    /// Number of its polls for each poll of a sleeper with the interval factor 1.
+    /// Number of polls of this sleeper for each poll of a sleeper with the interval factor 1.
     [[nodiscard]] double weight() const { return 1.0 / patience_; }
     [[nodiscard]] bool reported() const { return patience_ == factor_if_reported; }
     [[nodiscard]] Instant next_turn(Duration pause) const;

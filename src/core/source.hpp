@@ -19,7 +19,7 @@ namespace w8y {
 enum class ClaimEnd : std::uint8_t {
   more,          ///< it did not; claim again when there is a free slot
   nothing_free,  ///< every item is running, delayed or quarantined
-  empty,         ///< there are no items: only an addition can make one free
+  empty,         ///< there are no items; only an addition can change that
   paused,        ///< an operator paused the list on all hosts
   halted,        ///< a client stopped the list on all hosts (`HALT` of a schedule)
   fleet_full,    ///< `fleet_concurrency` is reached

@@ -147,7 +147,7 @@ void Subscriber::Impl::send_ping(Sent::What what) {
 }
 
 void Subscriber::Impl::on_link_up() {
-  if (requests_id_) {  // before SUBSCRIBE, after which Redis refuses CLIENT
+  if (requests_id_) {  // sent before SUBSCRIBE: afterwards, Redis refuses CLIENT
     append_command(link_.connection()->output(), {"CLIENT", "ID"});
     sent_.push_back({Sent::What::id, {}});
   }

@@ -55,9 +55,9 @@ class ClaimingSource : public Source,
   virtual void poll(bool hinted);
   /// Called when the idle list is admitted after a reconnect.
   virtual void poll_after_reconnect() { claim_now(); }
-  /// Charges the idle budget for a claim after a wake-up, with the argument of woken(). Returns the
-  /// charge; nullopt if the claim must wait for the budget. By default there is no charge: jobs are
-  /// claimed at once, and only the pauses between fruitless claims limit the claims.
+  /// Charges the idle budget for a claim after a wake-up. The argument is `turn`, as in woken().
+  /// Returns the charge, or nullopt if the claim must wait for the budget. By default there is no
+  /// charge: jobs are claimed at once, and only the pauses between fruitless claims limit them.
   [[nodiscard]] virtual std::optional<double> pay_for_wake(bool) { return 0; }
   /// Called when the list becomes idle, before a poll is planned.
   virtual void on_idle() {}
@@ -118,8 +118,8 @@ class ClaimingSource : public Source,
 
  private:
   /// Minimum time between two claims after wake-ups, if the first claim found nothing. It doubles
-  /// with each further claim that finds nothing, up to `most_fruitless` claims. It is shorter than
-  /// a turn (250 ms) before a claim in a turn.
+  /// with each further claim that finds nothing, up to `most_fruitless` claims. For a claim in a
+  /// turn, the limit is `most_fruitless_turns`: the time must be shorter than a turn (250 ms).
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr std::uint8_t most_fruitless = 6;
   static constexpr std::uint8_t most_fruitless_turns = 4;
@@ -142,8 +142,8 @@ class ClaimingSource : public Source,
   void poll_due(bool hinted, double paid) override;
   void back_due() override;
 
-  /// Returns whether nothing becomes free without a report or a message: no item exists, and Redis
-  /// reports additions.
+  /// Returns whether the list is empty and Redis reports additions. Then no item becomes free
+  /// without a notification.
   [[nodiscard]] bool is_reported() const { return last_ == ClaimEnd::empty && queue().hears(); }
   void become_idle(const ClaimReply& reply);
   [[nodiscard]] bool begin_wake(bool turn);

@@ -79,7 +79,7 @@ void Tracking::switch_off() {
   untrack_all();
 }
 
-/// Redis still reports changes of the keys that are tracked already.
+/// Forgets keys whose tracked peek is not confirmed. Redis still reports changes of tracked keys.
 void Tracking::untrack_peeked() {
   std::erase_if(keys_, [](const Keys::value_type& each) {
     Key& key = *each.second;

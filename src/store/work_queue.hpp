@@ -24,8 +24,8 @@ class WorkQueue {
   virtual void use(ListConfigPtr rule) = 0;
   /// Sets whether notifications are requested.
   virtual void listen(bool on) = 0;
-  /// Returns whether every addition by any client is notified. An empty queue is then polled only
-  /// in case a notification is lost, see IdlePolls.
+  /// Returns whether this host is notified of every addition by any client. An empty queue is then
+  /// polled less often: a poll only finds additions whose notification was lost, see IdlePolls.
   [[nodiscard]] virtual bool hears() const = 0;
   // As in Source.
   virtual void hand_back(const Claim& claim) = 0;

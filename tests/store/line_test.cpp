@@ -313,13 +313,13 @@ TEST_CASE("a host leaves a free item to each waiter, even if its share of the li
     CHECK(claim(one, 5) == 1);
     CHECK(claim(two, 5) == 1);
   }
-  SUBCASE("the next waiter claims one of two items without a message") {
+  SUBCASE("the next waiter claims one of two free items before it receives a message") {
     for (int i = 0; i < 2; ++i) server.command({"DEL", lock_of(i)});
     CHECK(claim(one, 1) == 1);
     CHECK(turn_until(loop, [&] { return two.reported.turns == 1; }));
     CHECK(one.reported.turns == 0);
   }
-  SUBCASE("only as many items are free as others wait") {
+  SUBCASE("two items are free, and two other hosts wait") {
     for (int i = 0; i < 2; ++i) server.command({"DEL", lock_of(i)});
     CHECK(claim(three, 5) == 0);
     CHECK(turn_until(loop, [&] { return one.reported.turns == 1 && two.reported.turns == 1; }));

@@ -380,7 +380,8 @@ TEST_CASE("a session that does not wait has one connection") {
   CHECK(connections() == before + 1);  // that of the subscriber
 }
 
-TEST_CASE("lists are tracked again after a connection has ended, and all report a flush") {
+TEST_CASE(
+    "lists are tracked again after a connection has ended, and a flush is a change of each list") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);

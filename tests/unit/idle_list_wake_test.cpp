@@ -114,7 +114,7 @@ TEST_CASE("a change of an idle list causes a peek at once, and frequent changes 
   }
 }
 
-/// Joins the wait queue of a list with other hosts. The reply to a claim contains their number.
+/// Makes the host wait beside `others` other hosts: the reply to its next claim has this number.
 static void wait_with(IdlePollerBench& bench, std::size_t others) {
   bench.redis.other_waiters = others;
   bench.sources.back()->handler.on_turn();

@@ -108,7 +108,8 @@ TEST_CASE("lists whose changes Redis reports are polled together, every 30 s") {
 }
 
 TEST_CASE(
-    "a list whose changes Redis reports is polled at most eight times less often than others") {
+    "lists whose changes Redis reports are polled eight times less often than slow polls of "
+    "others") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   const Sleepers others = make_sleepers(idle, 1000, 1, 1);  // each is polled every 12.5 s

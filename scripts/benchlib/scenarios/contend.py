@@ -44,8 +44,9 @@ def costs(redis: Redis, hosts: List[W8yd]) -> Costs:
 
 
 def take(redis: Redis, hosts: List[W8yd], seconds: float) -> Round:
-    """Measures the costs inside of the span of the runs. A status request makes w8yd query the fleet, and with
-    a hundred hosts, these requests would be most of the costs."""
+    """Counts runs from the first to the last status requests, and scripts and processor time between these
+    requests. Each status request makes w8yd query the fleet: with 100 hosts, these queries would be most of
+    the costs."""
     began, first = time.monotonic(), [host.status() for host in hosts]
     before = costs(redis, hosts)
     time.sleep(seconds)

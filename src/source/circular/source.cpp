@@ -130,7 +130,7 @@ void CircularSource::follow_end() {
 // ---- Idle list
 
 /// Charges the idle budget for a claim after a wake-up. A claim by the next waiter does not wait
-/// for the budget, because the store reserves the item for only 250 ms.
+/// for the budget, because its turn lasts only 250 ms.
 std::optional<double> CircularSource::pay_for_wake(bool turn) {
   if (!turn) return pay() ? std::optional<double>(1) : std::nullopt;
   charge(1);
@@ -200,8 +200,9 @@ void CircularSource::look() {
   list_->look(after_change_ ? look_after_change() : store::Look::items);
 }
 
-/// Returns which part a peek after a change examines: the end of the list if the idle budget has a
-/// surplus, otherwise only the length. After `most_after_change` fruitless peeks: items.
+/// Returns the part of the list that a peek after a change examines: the end if the idle budget has
+/// a surplus, otherwise the length. After `most_after_change` fruitless peeks, it is the next
+/// items.
 store::Look CircularSource::look_after_change() {
   if (looks_in_vain_ >= most_after_change) return store::Look::items;
   if (!pay_from_spare()) return store::Look::length;

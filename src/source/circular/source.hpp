@@ -40,14 +40,14 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// Time since the last peek or full scan after which a poll peeks, even if it is due because a
   /// certain item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
-  /// Interval of peeks after changes. It is longer after a peek that found nothing: a claim of
-  /// another host rotates the list, which is a change as well. The other waiters peek too, so with
-  /// many waiters, the intervals are longer and random. Peeks that wait for it are due at multiples
-  /// of change_pause, so that lists can share their commands.
+  /// Minimum time between two peeks after changes, and the same after a peek that found nothing: a
+  /// claim of another host rotates the list, which is a change as well. If other hosts wait, they
+  /// peek too; the time is then random and grows with their number. A peek that must wait is due at
+  /// a multiple of change_pause, so that lists can share commands.
   static constexpr Duration change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
-  /// Maximum number of consecutive fruitless peeks after changes that examine only the end or the
-  /// length of the list. The next peek examines items.
+  /// Maximum number of consecutive peeks after changes that examine only the end or the length of
+  /// the list and find nothing. The next peek after a change examines the next items.
   static constexpr std::uint8_t most_after_change = 4;
   /// Interval of claims in the wait queue: with one other waiter, the addition for each further
   /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.
@@ -111,7 +111,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   bool owes_whole_ = false;  ///< an item has become free; a full scan follows if the edges do not
                              ///< have it
   Instant looked_at_{};      ///< time of the last peek or full scan
-  Instant look_due_ = Instant::max();  ///< Redis reports no changes; time of a peek that tracks
+  Instant look_due_ = Instant::max();  ///< time of the peek that resumes tracking; max() = none
   Instant whole_at_ = Instant::max();  ///< time at which a full scan replaces the edge scan
 };
 

@@ -117,8 +117,8 @@ void LookBatcher::send() {
   }
 }
 
-/// Sends a tracked peek at the lists before the script, because a script cannot track keys. Returns
-/// the number of commands: 0 or 1.
+/// Sends a tracked peek at these lists before the script. A script is never a tracked peek, because
+/// Redis would track all its keys, also those it does not read. Returns the commands sent: 0 or 1.
 double LookBatcher::ask_to_track(const Lockeds& lists, std::size_t begin, std::size_t end) {
   redis::Command command{"EXISTS"};
   Tracking::Peek peek;
@@ -183,8 +183,8 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
     ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()), 1);
 }
 
-/// Peeks at the length of a single list by LLEN, which also tracks the list. If several lists peek
-/// at the same time, EXISTS and the script cost two commands and examine the locks as well.
+/// Peeks at the length of a single list by LLEN, which also tracks the list. Several lists that
+/// peek together use EXISTS and the script: two commands for all lists, which examine locks too.
 void LookBatcher::ask_length(Locked& list) {
   tracking_.call(std::move(list.tracked), {"LLEN", list.list},
                  [alive = alive_, length = list.length,

@@ -39,7 +39,7 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
   open.calls += result.bytes / ScriptLocks::bytes_per_call;
   all_taken_ = result.more || result.end != ClaimEnd::more;
   empty_ = result.end == ClaimEnd::empty;
-  // If the free items are for other waiters, nothing was examined.
+  // If all free items are for other waiters, the call has scanned no items.
   const bool examined_any = result.left < result.length;
   if (result.end == ClaimEnd::nothing_free && examined_any) note_length(scan, result);
   // A claim rotates the list, and so does a scan, except if one call examines the whole list.

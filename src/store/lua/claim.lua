@@ -49,9 +49,9 @@
 -- channel, ':' and this value. It has the turn for 250 ms: until then its score is the negative end
 -- of that time. While others wait, a caller claims at most its share of the list, or at its turn at
 -- least one item. Other free items are announced to the waiters that came first.
--- A waiter that does not claim in its turn leaves the queue. Redis may still send messages to a
--- host that has died. Therefore, the next claim gives a turn to twice as many waiters as have left,
--- so that a hundred dead waiters delay an item by seven turns, not by a hundred.
+-- The next claim removes a waiter that did not claim in its turn. Its host may have died while
+-- Redis still has its connection and counts it as a receiver. The claim gives a turn to two waiters
+-- for each that it removes, so that a hundred dead waiters delay an item by only seven turns.
 
 -- include parts/claim_results.lua
 -- include parts/claim_permissions.lua
@@ -95,7 +95,7 @@ local capped = false
 
 local line, me = KEYS[7], ARGV[2]
 local others, called, place, my_turn = 0, 0, false, false
-local next_try = -1 -- ms until the turns end that replace unused turns; -1: none
+local next_try = -1 -- ms until the turns that replace unused turns have ended; -1: none
 local function tell_others(count) call_from_line(line, ARGV[9], count, 'free', now_ms) end
 local in_line = open or redis.pcall('ZCARD', line) -- hosts do not wait for an open breaker
 if type(in_line) ~= 'number' then
@@ -103,7 +103,7 @@ if type(in_line) ~= 'number' then
 elseif in_line > 0 then
   local ended = string.format('(%.0f', -now_ms)
   if redis.call('ZCOUNT', line, ended, '(0') > 0 then
-    -- A caller that is late keeps its turn.
+    -- A caller that claims after the end of its turn gets a new turn.
     local rank = want > 0 and redis.call('ZRANK', line, me)
     if rank and rank < redis.call('ZCOUNT', line, '-inf', '(0') then
       redis.call('ZADD', line, -(now_ms + turn_ms), me)

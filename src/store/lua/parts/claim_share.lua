@@ -1,5 +1,5 @@
--- Number of items that a claim of a circular list may lock while other hosts wait. Defined by
--- claim.lua, which is the only including script: the list, its wait queue, and read().
+-- Number of items that a claim of a circular list may lock while other hosts wait. Only claim.lua
+-- includes this part. It defines the list, the wait queue and read().
 
 -- Returns the numbers of free and of examined items among `count` items from `first` on.
 local function free_among(first, count, stop)
@@ -13,8 +13,9 @@ local function free_among(first, count, stop)
   return math.max(#names - locked, 0), #names
 end
 
--- Returns the maximum number of items, 0 or less if all are for other waiters, and the number of
--- known items that are free and have a fleet slot.
+-- Returns the number of items that the caller may lock, and the number of free items that were
+-- found at both ends, at most the number of free fleet slots. The first number is 0 or
+-- less if all items are for other waiters.
 local function share_of_caller()
   local held = tonumber(ARGV[8])
   local overdue = held < 0 and called == 0
@@ -34,11 +35,11 @@ local function share_of_caller()
     free = free + free_among(first, length - first, most_bytes)
   end
   free = min(free, room)
-  -- A scan of the whole list searches for an item that may be free anywhere.
+  -- A scan of the whole list also finds free items in the middle, which `free` does not count.
   if ARGV[5] ~= '-2' then return share, free end
-  -- Each other waiter gets a free item before the caller gets a second one. If all items at the
-  -- left end are free, there are more, and the caller claims for a part of its slots. If none is
-  -- free at both ends, the scan may find some elsewhere.
+  -- The caller leaves one free item to each other waiter. In its turn, it may claim one item anyway.
+  -- If all items read at the left end are free, more items probably are: the caller claims its part
+  -- of `want`. If no item at either end is free, this limit does not apply: the scan examines more.
   if more then
     share = min(share, math.ceil(want / (others + 1)))
   elseif free > 0 then
