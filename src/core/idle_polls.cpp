@@ -141,9 +141,13 @@ bool IdlePolls::Sleeper::pay() {
   return true;
 }
 
-bool IdlePolls::Sleeper::pay_from_spare() {
+bool IdlePolls::Sleeper::has_spare() {
   polls_.refill();
-  if (polls_.tokens_ < polls_.per_second_ / 2 + 1) return false;
+  return polls_.tokens_ >= polls_.per_second_ / 2 + 1;
+}
+
+bool IdlePolls::Sleeper::pay_from_spare() {
+  if (!has_spare()) return false;
   polls_.tokens_ -= 1;
   return true;
 }

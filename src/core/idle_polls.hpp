@@ -103,9 +103,11 @@ class IdlePolls {
     /// Charges one command if the budget has one now. Returns false otherwise. The command is
     /// reported as `paid`.
     [[nodiscard]] bool pay();
-    /// The same, but only if half a second of the budget remains, so that the command does not
-    /// delay the poll of another sleeper.
+    /// The same, but only if has_spare().
     [[nodiscard]] bool pay_from_spare();
+    /// Returns whether half a second of the budget remains, so that a command does not delay the
+    /// poll of another sleeper.
+    [[nodiscard]] bool has_spare();
     /// Sets the next poll to a random time within its interval. Used after an event that reaches
     /// all hosts of a fleet at once (a wake-up, a start, a reconnect), so that they do not poll at
     /// the same moment from then on.

@@ -61,7 +61,8 @@ class ClaimingSource : public Source,
   [[nodiscard]] virtual std::optional<double> pay_for_wake(bool) { return 0; }
   /// Called when the list becomes idle, before a poll is planned.
   virtual void on_idle() {}
-  /// Returns the time of the next peek after a change of the idle list; Instant::max() without one.
+  /// Returns the time of the next peek that the list has planned itself; Instant::max() without
+  /// one.
   [[nodiscard]] virtual Instant look_due() const { return Instant::max(); }
   /// Called by activate(), even if the list was not idle.
   virtual void on_active() {}

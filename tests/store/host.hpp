@@ -28,6 +28,7 @@ class Told : public store::CircularListHandler {
   void on_lease_back(const RunId& run) override { back.push_back(run); }
   void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
   void on_wake() override { ++wakes; }
+  void on_located() override { ++located; }
   void on_turn() override { ++turns; }
   void on_back() override { ++backs; }
   void on_changed() override { ++changes; }
@@ -51,6 +52,7 @@ class Told : public store::CircularListHandler {
   std::vector<std::string> quarantined;
   std::vector<std::string> unwritten;  ///< without consecutive duplicates
   int wakes = 0;
+  int located = 0;
   int turns = 0;
   int backs = 0;
   int all_settled = 0;

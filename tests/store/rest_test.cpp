@@ -164,7 +164,7 @@ TEST_CASE("peeks read a long locked list in parts until they find the free item"
   Lists lists(loop, server.url(), 1);
   std::vector<std::string> push{"RPUSH", "l0:list"};
   std::vector<std::string> lock{"MSET"};
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     push.push_back(std::to_string(i));
     lock.push_back("l0:lock:" + std::to_string(i));
     lock.emplace_back("x");
@@ -172,17 +172,27 @@ TEST_CASE("peeks read a long locked list in parts until they find the free item"
   server.command(push);
   server.command(lock);
   lists.claim();
-  CHECK(lists.told[0]->replies.back().calls == 4);
-  server.command({"DEL", "l0:lock:900"});
+  CHECK(lists.told[0]->replies.back().calls == 40);
+  server.command({"DEL", "l0:lock:9000"});
   int looks = 0;
   while (lists.look().empty() && looks < 10) ++looks;
   CHECK(looks == 3);
+  // The next claim examines the position that the peek has found, and not the whole list.
+  const store::LookReply& reply = lists.told[0]->peeks.back();
+  CHECK(reply.located);
+  CHECK(reply.next >= 200ms);
+  CHECK(reply.next <= 250ms);
+  lists.told[0]->replies.clear();
+  lists.sources[0]->claim(1, store::Scan::ends, store::Manner::in_turn);
+  CHECK(turn_until(loop, [&] { return !lists.told[0]->replies.empty(); }));
+  CHECK(items_of(lists.told[0]->replies[0]) == std::vector<Item>{"9000"});
+  CHECK(lists.told[0]->replies[0].calls == 1);
 }
 
 TEST_CASE("peeks cover a whole list, alone or together with another list") {
   RedisServer server;
   loop::Loop loop;
-  constexpr int items = 300;
+  constexpr int items = 3000;
   Lists lists(loop, server.url(), 2);
   for (int list = 0; list < 2; ++list) {
     std::vector<std::string> push{"RPUSH", "l" + std::to_string(list) + ":list"};
@@ -201,8 +211,8 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
     CHECK(turn_until(loop, [&] { return lists.told[0]->peeks.size() == 1; }));
     return lists.told[0]->peeks[0].worth_it;
   };
-  // A peek reads 256 or 128 items. It starts where the last one ended.
-  for (const std::string freed : {"0", "127", "128", "200", "255", "256", "299"}) {
+  // A peek reads 2,560 or 1,280 items. It starts where the last one ended.
+  for (const std::string freed : {"0", "1279", "1280", "2000", "2559", "2560", "2999"}) {
     CAPTURE(freed);
     server.command({"DEL", "l0:lock:" + freed});
     bool found = false;
@@ -212,7 +222,7 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
     server.command({"SET", "l0:lock:" + freed, "x"});
   }
   int calls = 0;
-  server.command({"DEL", "l0:lock:299"});
+  server.command({"DEL", "l0:lock:2999"});
   while (!peek_alone()) ++calls;
   CHECK(calls <= 1);  // two peeks at this list alone read all of it
 }

@@ -53,6 +53,8 @@ struct FakeRedis {
   double look_cost = 1;
   bool receives = false;
   bool tracks = false;
+  bool locates = false;                    ///< whether a peek finds the position of a free item
+  Duration next_peek{};                    ///< LookReply::next
   WaitQueue wait_queue = WaitQueue::none;  ///< state of the wait queue after a claim without items
   std::size_t other_waiters = 0;
   ClaimEnd too_few = ClaimEnd::nothing_free;  ///< why a claim has fewer items than requested
@@ -102,8 +104,10 @@ class FakeList : public store::CircularList {
         std::ptrdiff_t turned = 0;
         for (std::ptrdiff_t i = 0; i < half && reply.claims.size() < wanted; ++i)
           if (take(items[static_cast<std::size_t>(i)], reply)) turned = i + 1;
-        for (auto item = items.end() - half; item != items.end(); ++item)
+        for (auto item = items.end() - (located ? std::ssize(items) : half); item != items.end();
+             ++item)
           if (reply.claims.size() < wanted) take(*item, reply);  // the item keeps its position
+        located = false;
         std::rotate(items.begin(), items.begin() + turned, items.end());
       }
       if (reply.claims.size() < wanted) {
@@ -155,6 +159,8 @@ class FakeList : public store::CircularList {
           (lock->second.until && *lock->second.until <= clock_.now()))
         reply.worth_it = true;
     }
+    reply.located = located = reply.worth_it && redis_.locates;
+    reply.next = redis_.next_peek;
     answer_.set(clock_.now(), [this, reply] { handler.on_looked(reply); });
   }
   double look_cost() const override { return redis_.look_cost; }
@@ -195,6 +201,7 @@ class FakeList : public store::CircularList {
   std::vector<store::Manner> manners;
   std::size_t left_line = 0;
   std::size_t handed_back = 0;
+  bool located = false;  ///< the next scan of the edges finds free items anywhere
 
  private:
   bool take(const Item& item, ClaimReply& reply) {

@@ -23,7 +23,8 @@ void CircularSource::use(ListConfigPtr rule) {
 
 void CircularSource::send_claim(std::size_t wanted) {
   if (clock_.now() >= whole_at_ && !owes()) scarce_ = false;
-  list_->claim(wanted, scarce_ && !overdue_ ? store::Scan::ends : store::Scan::whole,
+  const bool whole = !scarce_ || (overdue_ && owes_whole_);
+  list_->claim(wanted, whole ? store::Scan::whole : store::Scan::ends,
                overdue_ ? store::Manner::overdue : store::Manner::in_turn);
 }
 
@@ -139,11 +140,12 @@ std::optional<double> CircularSource::pay_for_wake(bool turn) {
 
 void CircularSource::on_idle() {
   look_due_ = Instant::max();
+  changed_ = false;
   if (!list_->hears() && list_->can_hear()) plan_look_after_change();
 }
 
 void CircularSource::on_changed() {
-  if (!is_idle() || look_due_ != Instant::max()) return;
+  if (!is_idle() || changed_) return;
   plan_look_after_change();
   plan_look();
 }
@@ -152,6 +154,7 @@ void CircularSource::plan_look_after_change() {
   Duration pause = looks_in_vain_ > 0 ? long_change_pause : change_pause;
   if (wait_queue() != WaitQueue::none) pause = pause * patience() / 2 + spread(pause * patience());
   const Instant at = looked_at_ + pause;
+  changed_ = true;
   look_due_ = at <= clock_.now()
                   ? clock_.now()
                   : at + (change_pause - at.time_since_epoch() % change_pause) % change_pause;
@@ -195,8 +198,8 @@ void CircularSource::look() {
   begin_peek();
   looked_at_ = clock_.now();
   const Instant due = std::exchange(look_due_, Instant::max());
-  if (due == Instant::max()) looks_in_vain_ = 0;
-  after_change_ = due <= looked_at_ + long_change_pause;
+  if (!changed_) looks_in_vain_ = 0;
+  after_change_ = std::exchange(changed_, false) && due <= looked_at_ + long_change_pause;
   list_->look(after_change_ ? look_after_change() : store::Look::items);
 }
 
@@ -223,7 +226,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   }
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (reply.worth_it) {
-    owes_whole_ = true;
+    owes_whole_ = owes_whole_ || !reply.located;
     charge(1);
     paid_ = 1;  // for the claim
     claim_overdue();
@@ -232,6 +235,8 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   }
   been_back();
   if (last_end() == ClaimEnd::empty) owes_whole_ = false;
+  if (reply.next > Duration{0} && look_due_ == Instant::max() && has_spare())
+    look_due_ = clock_.now() + reply.next * patience();
   sleep_on(for_back || after_change ? poll_cost() : reply.cost);
 }
 

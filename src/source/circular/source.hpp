@@ -65,6 +65,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   // store::CircularListHandler
   void on_looked(const store::LookReply& reply) override;
   void on_wake() override;
+  void on_located() override { woken(); }
   void on_turn() override { woken(true); }
   void on_back() override;
   void on_changed() override;
@@ -99,6 +100,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   ListConfigPtr rule_;
   std::uint32_t held_ = 0;          ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;    ///< number of calls of the last full scan
+  bool changed_ = false;            ///< a change was reported after the last peek
   bool after_change_ = false;       ///< the peek in flight follows a change
   std::uint8_t looks_in_vain_ = 0;  ///< consecutive peeks after changes that found nothing
   bool overdue_ = false;            ///< whether the next claim ignores the wait queue, see
@@ -111,7 +113,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   bool owes_whole_ = false;  ///< an item has become free; a full scan follows if the edges do not
                              ///< have it
   Instant looked_at_{};      ///< time of the last peek or full scan
-  Instant look_due_ = Instant::max();  ///< time of the peek that resumes tracking; max() = none
+  Instant look_due_ = Instant::max();  ///< time of the peek after a change, or at the next part of
+                                       ///< a long list; max() = none
   Instant whole_at_ = Instant::max();  ///< time at which a full scan replaces the edge scan
 };
 

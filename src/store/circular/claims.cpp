@@ -33,7 +33,7 @@ void CircularClaims::write(const RedisSession& session, const Open& open, const 
   words.texts = {session.holder.lock({}),
                  ms_text(open.rule->key_expiry),
                  std::to_string(open.rule->fleet_concurrency),
-                 std::to_string(scan.left),
+                 std::to_string(scan.left) + scan.near,
                  std::to_string(scan.left >= 0 ? most_in_long_scan : ScriptLocks::most_looked_at),
                  std::to_string(scan.overdue ? -1 : static_cast<std::int64_t>(scan.held)),
                  std::to_string(ScriptLocks::most_bytes_looked_at),

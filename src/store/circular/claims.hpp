@@ -19,6 +19,7 @@ namespace w8y::store {
 
 struct CircularScan {
   std::int64_t left = whole;  ///< items that this scan has not examined yet
+  std::string near;           ///< for `ends`: positions as in claim.lua, each after a space
   bool overdue = false;  ///< whether free items are claimed regardless of the wait queue, because
                          ///< no message has arrived for some time
   std::size_t held = 0;  ///< items of the list that this host holds

@@ -24,7 +24,8 @@ enum class Manner {
 /// Extent of the scan of a claim that does not find enough items at first.
 enum class Scan {
   whole,
-  /// One call at both ends of the list. In a list of delayed items, the item with the longest delay
+  /// One call at both ends of the list, and near positions at which an item was free according to
+  /// a peek or a message. In a list of delayed items, the item with the longest delay
   /// so far is at the left end, and new items are at the right end. A full scan of 100,000 delayed
   /// items would cost Redis more than the next run.
   ends,
@@ -35,6 +36,12 @@ struct LookReply {
   bool worth_it = true;
   /// Number of Redis commands; below 1 if one command checked many lists.
   double cost = 1;
+  /// Whether the peek has found the position of a free item. The next claim at both ends of the
+  /// list also examines this position.
+  bool located = false;
+  /// Time until the next peek, if it is shorter than usual because the list is long; 0 = the usual
+  /// time.
+  Duration next{};
 };
 
 class CircularListHandler : public virtual WorkQueueHandler {
@@ -43,6 +50,9 @@ class CircularListHandler : public virtual WorkQueueHandler {
   /// Called when a client reports that an item may have become free or was added. Any client can
   /// send this at any rate.
   virtual void on_wake() = 0;
+  /// Called instead if the message has positions of free items. The next claim at both ends also
+  /// examines these.
+  virtual void on_located() = 0;
   /// Called when an item has become free and it is this host's turn.
   virtual void on_turn() = 0;
   /// Called when Redis reports a change of the list that has not necessarily added an item. Redis

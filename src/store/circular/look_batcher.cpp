@@ -17,6 +17,13 @@ namespace {
 /// command.
 constexpr std::size_t most_bytes_read = std::size_t{1} << 20;
 constexpr double bytes_of_command = 65536;
+/// Number of items whose examination costs Redis about as much as a command.
+constexpr double items_of_command = 512;
+/// Time in which a list is examined once, and the addition for each item. In a million items, Redis
+/// needs 3 ms for a call, so the interval of calls has a minimum.
+constexpr Duration least_pass = std::chrono::milliseconds(600);
+constexpr Duration pass_per_item = std::chrono::microseconds(27);
+constexpr Duration least_pause = std::chrono::milliseconds(75);
 
 }  // namespace
 
@@ -84,6 +91,12 @@ void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int6
   lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(tracked),
                    by_length, std::move(answer)});
   gather();
+}
+
+Duration LookBatcher::next_after(std::int64_t length) {
+  const std::int64_t calls = (length - 1) / static_cast<std::int64_t>(most_items) + 1;
+  if (calls < 2) return {};
+  return std::max((least_pass + pass_per_item * length) / calls, least_pause);
 }
 
 void LookBatcher::forget_refusals() {
@@ -174,7 +187,7 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
   const auto as_locked = std::make_shared<Lockeds>();
   for (std::size_t i = begin; i < end; ++i) {
     if (batch->lists[i] == nullptr) continue;
-    const auto tell = [batch, i, cost](const LookReply& reply, std::int64_t) {
+    const auto tell = [batch, i, cost](const LookReply& reply, const Seen&) {
       if (Empty* list = batch->lists[i]) list->answer({reply.worth_it, reply.cost + cost});
     };
     as_locked->push_back({key_of(*batch->lists[i]), {}, 0, 0, {}, false, tell});
@@ -189,7 +202,7 @@ void LookBatcher::ask_length(Locked& list) {
   tracking_.call(std::move(list.tracked), {"LLEN", list.list},
                  [alive = alive_, length = list.length,
                   answer = std::move(list.answer)](const redis::Answer& got) {
-                   if (*alive) answer({!got.ok() || got.reply.integer() != length, 1}, 0);
+                   if (*alive) answer({!got.ok() || got.reply.integer() != length, 1}, {});
                  });
 }
 
@@ -197,12 +210,12 @@ void LookBatcher::ask_length(Locked& list) {
 void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end,
                              double cost) {
   if (exists_forbidden_) {  // peek.lua needs EXISTS as well; the following claim is charged
-    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0}, 0);
+    for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0}, {});
     return;
   }
   const std::size_t count = end - begin;
-  const auto share = static_cast<std::int64_t>(most_locked / count);
-  const std::string share_text = std::to_string(share);
+  const bool deep = count * most_locked <= most_items;
+  const std::string share_text = std::to_string((deep ? most_items : most_locked) / count);
   redis::Command keys;
   const std::string most_bytes = std::to_string(most_bytes_read);
   redis::Command args{most_bytes};
@@ -227,8 +240,10 @@ void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, 
         for (std::size_t i = 0; i < count; ++i) {
           const std::int64_t told =
               read_integer(got.reply[i].integer(), {-count_range.max, count_range.max}).value_or(0);
-          (*lists)[begin + i].answer({!got.ok() || told > 0, all},
-                                     std::max<std::int64_t>(-told, 0));
+          Seen seen{std::max<std::int64_t>(-told, 0), {}};
+          if (told >= 2) seen.right_of_free = told - 2;
+          const double examined = static_cast<double>(seen.items) / items_of_command;
+          (*lists)[begin + i].answer({!got.ok() || told > 0, all + examined}, seen);
         }
       });
 }

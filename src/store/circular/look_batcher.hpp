@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,13 @@ namespace w8y::store {
 /// claim reports the error.
 class LookBatcher {
  public:
-  /// Called once, never from inside a call. `seen`: number of items of a locked list that were
-  /// examined.
-  using Answer = std::function<void(const LookReply& reply, std::int64_t seen)>;
+  /// Result of a peek at a locked list.
+  struct Seen {
+    std::int64_t items = 0;                     ///< number of items
+    std::optional<std::int64_t> right_of_free;  ///< number of items to the right of a free item
+  };
+  /// Called once, never from inside a call.
+  using Answer = std::function<void(const LookReply& reply, const Seen& seen)>;
 
   LookBatcher(redis::Client& client, Tracking& tracking, TimerQueue& timers, const Clock& clock,
               bool cluster);
@@ -89,8 +94,14 @@ class LookBatcher {
 
   /// Maximum number of lists in one EXISTS, which takes Redis about 50 us.
   static constexpr std::size_t most_empty = 512;
-  /// Maximum number of items, and of lists, in one call of the script, as in a claim.
+  /// Maximum number of lists in one call of the script, and of items if it has more than ten lists.
   static constexpr std::size_t most_locked = 256;
+  /// Maximum number of items in a call for up to ten lists. Redis needs about 2 ms for it.
+  static constexpr std::size_t most_items = 2560;
+  /// Returns the time after which the next part of a list of this length should be examined; 0 =
+  /// the usual time. A list is examined once in 0.9 s if it has 10,000 items, and once in 30 s if
+  /// it has a million.
+  static Duration next_after(std::int64_t length);
 
  private:
   struct Locked {

@@ -42,7 +42,7 @@ RedisCircularList::Work::Work(RedisCircularList& list)
       tires(list.session_->timers) {}
 
 bool RedisCircularList::Work::over() const {
-  return claimer.idle() && unsettled() == 0 && later.empty() && !turn;
+  return claimer.idle() && unsettled() == 0 && later.empty() && !turn && near.empty();
 }
 
 void RedisCircularList::use(ListConfigPtr rule) {
@@ -180,12 +180,28 @@ bool RedisCircularList::is_ours(std::string_view news) const {
 }
 
 void RedisCircularList::heard(std::string_view message) {
+  constexpr std::string_view located = "free\n\n";  // free_message.lua
+  if (message.starts_with(located) && search_near(message.substr(located.size())))
+    return handler_.on_located();
   if (!is_ours(message)) return handler_.on_wake();
   if (wait_queue_ == WaitQueue::crowded) handler_.on_turn();
 }
 
 void RedisCircularList::heard_of_turn(std::string_view message) {
   if (wait_queue_ == WaitQueue::crowded || !is_ours(message)) handler_.on_turn();
+}
+
+/// Adds positions for the next claim. Returns false if they are invalid or too many, as any client
+/// can send them.
+bool RedisCircularList::search_near(std::string_view positions) {
+  constexpr std::size_t most_text = 256;
+  if (positions.empty() || positions.size() >= most_text ||
+      positions.find_first_not_of("0123456789 ") != std::string_view::npos)
+    return false;
+  std::string& near = work().near;
+  if (near.size() + positions.size() >= most_text) near.clear();
+  near.append(" ").append(positions);
+  return true;
 }
 
 // ---- Idle lists
@@ -197,9 +213,12 @@ void RedisCircularList::look(Look what) {
   const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
   batcher.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_,
                     what == Look::end ? right : place_, *this, what == Look::length,
-                    [this, alive = alive(), what](const LookReply& reply, std::int64_t seen) {
+                    [this, alive = alive(), what](LookReply reply, const LookBatcher::Seen& seen) {
                       if (!*alive) return;
-                      if (what == Look::items) place_ += seen;
+                      if (what == Look::items) place_ += seen.items;
+                      reply.located =
+                          seen.right_of_free && search_near(std::to_string(*seen.right_of_free));
+                      if (what == Look::items) reply.next = LookBatcher::next_after(length_);
                       looked(reply);
                     });
 }

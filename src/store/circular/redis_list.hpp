@@ -63,6 +63,7 @@ class RedisCircularList final : public CircularList,
     LaterCalls later;
     Timer tires;           ///< unsubscribes while on_wake() is not requested
     unsigned in_vain = 0;  ///< messages received while on_wake() is not requested
+    std::string near;      ///< positions near which the next claim searches, see CircularScan
     /// Subscription to the host's turns: made when the host joins the wait queue, and kept for as
     /// long as wake_.
     redis::Subscription turn;
@@ -113,6 +114,7 @@ class RedisCircularList final : public CircularList,
   void on_keys_flushed() override { handler_.on_changed(); }
   void looked(LookReply reply);
   void heard(std::string_view message);
+  [[nodiscard]] bool search_near(std::string_view positions);
   void heard_of_turn(std::string_view message);
   [[nodiscard]] bool is_ours(std::string_view news) const;
   /// Returns whether this host receives its turn, or will as soon as it must wait. A waiter that

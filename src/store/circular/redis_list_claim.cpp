@@ -9,7 +9,11 @@ namespace w8y::store {
 void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
   waits_ = true;
   CircularScan all;
-  if (scan == Scan::ends) all.left = CircularScan::ends;
+  std::string near = std::exchange(work().near, {});
+  if (scan == Scan::ends) {
+    all.left = CircularScan::ends;
+    all.near = std::move(near);
+  }
   all.overdue = manner == Manner::overdue;
   const auto& lease_store = store();
   work_->claimer.claim(rule_, lease_store, wanted, all);
@@ -35,6 +39,7 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
   if (scan.left > 0 && looked > 0)
     open.calls += static_cast<std::size_t>(looked - 1) / ScriptLocks::most_looked_at;
   scan.left = result.left;
+  scan.near.clear();  // a further call scans the rest of the list
   // A call that examines long items keeps Redis as busy as many other calls.
   open.calls += result.bytes / ScriptLocks::bytes_per_call;
   all_taken_ = result.more || result.end != ClaimEnd::more;

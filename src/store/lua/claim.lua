@@ -6,7 +6,9 @@
 --       2 lock value without the run ID ("run:<host>:<pid>:")
 --       3 life of a lock, ms
 --       4 maximum number of runs in the fleet; 0: no limit
---       5 items of this scan not examined yet; -1: a new scan; -2: only both ends
+--       5 items of this scan not examined yet; -1: a new scan; -2: only both ends; -2 and numbers,
+--         such as "-2 17 400": also the items near these positions, each of which is the number of
+--         items to the right of an item that may be free
 --       6 maximum number of items to examine in this call
 --       7 "1": the permissions of this user have not been checked yet
 --       8 items of the list that the caller holds; -1: the caller has seen a free item that its
@@ -93,6 +95,7 @@ local limit = tonumber(ARGV[4])
 local room = math.huge
 local capped = false
 
+local extent = tonumber(string.match(ARGV[5], '^%S+'))
 local line, me = KEYS[7], ARGV[2]
 local others, called, place, my_turn = 0, 0, false, false
 local next_try = -1 -- ms until the turns that replace unused turns have ended; -1: none
@@ -207,13 +210,13 @@ if others > 0 and ARGV[10] == '1' then
     tell_others(spared)
   end
   if want == 0 then
-    local left = tonumber(ARGV[5])
+    local left = extent
     if left < 0 then left = length end
     return {'none', left, next_try, length .. stand_in_line(), longest, bytes_of_ends, 0}
   end
 end
 
-local left = tonumber(ARGV[5])
+local left = extent
 local most = tonumber(ARGV[6])
 local ends = left == -2 and length > most
 if left < 0 or left > length then left = length end
@@ -223,7 +226,7 @@ local locked = {} -- the first 16
 local last_taken = 0
 local running = false -- whether a settlement by another host will be announced
 -- whether all items that this scan has examined are locked
-local all_locked = tonumber(ARGV[5]) >= 0
+local all_locked = extent >= 0
 local indexed = redis.pcall('HLEN', KEYS[6])
 indexed = type(indexed) == 'number' and indexed > 0
 local longest_taken = tonumber(ARGV[13])
@@ -296,7 +299,7 @@ if ends then left_bytes = most_bytes * 3 / 4 end
 -- Starts with as many items as are wanted, since most are free as a rule, and doubles the number
 -- each time. If all items before were locked, reads all at once.
 local chunk = want
-if tonumber(ARGV[5]) >= 0 then chunk = most end
+if extent >= 0 then chunk = most end
 local looked = 0
 local turned = 0
 local seen_at_left = {}
@@ -324,6 +327,7 @@ if ends and #taken + #parked < want then
     looked = looked + take(read(first, from, most_bytes))
   end
 end
+-- include parts/claim_near.lua
 
 -- A rotation by the whole length changes nothing.
 if turned == 1 and length > 1 then

@@ -7,10 +7,10 @@
 --       2 its length at the last full scan
 --       3 index of the first item to examine
 --       4 number of items to examine
--- Reply for each list 1 if it has another length, or a free item among those examined; else 0, or
---       the negative number of items examined; and last the number of bytes read
+-- Reply for each list 1 if it has another length; 2 + n if an item is free that has n items to its
+--       right; else 0, or the negative number of items examined; and last the number of bytes read
 
-local reply, names, owners = {}, {}, {}
+local reply, names, owners, places = {}, {}, {}, {}
 local stop, bytes = tonumber(ARGV[1]), 0
 
 -- The length of items is unknown before they are read, so fewer are read at once if they are long.
@@ -26,12 +26,13 @@ local function read(k, prefix, first, count)
     for i = 1, #items do
       names[#names + 1] = prefix .. items[i]
       owners[#names] = k
+      places[#names] = at + i
       bytes = bytes + #items[i]
       reply[k] = reply[k] - 1
       if #items[i] > longest then longest = #items[i] end
       if bytes >= most then break end
     end
-    piece = math.max(1, math.min(64, math.floor(262144 / (longest + 1))))
+    piece = math.max(1, math.min(256, math.floor(262144 / (longest + 1))))
   end
 end
 
@@ -48,10 +49,16 @@ for i = 1, #KEYS do
   end
 end
 
--- Usually all are locked, which one command shows.
-if #names > 0 and redis.call('EXISTS', unpack(names)) < #names then
-  for i = 1, #names do
-    if redis.call('EXISTS', names[i]) == 0 then reply[owners[i]] = 1 end
+-- Usually all are locked, which one command for up to 256 items shows.
+for first = 1, #names, 256 do
+  local last = math.min(first + 255, #names)
+  if redis.call('EXISTS', unpack(names, first, last)) <= last - first then
+    for i = first, last do
+      if redis.call('EXISTS', names[i]) == 0 then
+        local k = owners[i]
+        reply[k] = 2 + math.max(ARGV[(k - 1) * 4 + 3] - places[i], 0)
+      end
+    end
   end
 end
 reply[#KEYS + 1] = bytes

@@ -17,11 +17,10 @@ end
 -- include parts/read_lock.lua
 local known_listed = ARGV[1]
 -- include parts/listed.lua
-if not is_listed then return {} end
+-- include parts/free_message.lua
 
 -- Reads everything, then checks the permissions, and then makes the changes.
-local reply, locks, items, forget = {}, {}, {}, {}
-local released = false
+local reply, locks, items, forget, released = {}, {}, {}, {}, {}
 for i = 3, #ARGV do
   local item = ARGV[i]
   local own, other = read(KEYS[2 * i - 2]), read(KEYS[2 * i - 1])
@@ -30,8 +29,11 @@ for i = 3, #ARGV do
   if is_rest(own) then
     locks[#locks + 1] = KEYS[2 * i - 2]
     state = 1
+  elseif not own and not indexed then
+    if not is_listed and not is_rest(other) then return {} end
+    state = is_listed and is_listed(i - 2, item) and 2 or 0
   elseif not own then
-    state = indexed and 1 or (is_listed(i - 2, item) and 2 or 0)
+    state = 1
   elseif type(own) == 'table' and not string.find(own.err, 'WRONGTYPE') then
     return own
   elseif indexed then
@@ -41,7 +43,7 @@ for i = 3, #ARGV do
     locks[#locks + 1] = KEYS[2 * i - 1]
     if state == 0 or state == 2 then state = 1 end
   end
-  if state == 1 then released = true end
+  if state == 1 then released[#released + 1] = item end
   if indexed then items[#items + 1] = item end
   if state < 3 then forget[#forget + 1] = item end
   reply[i - 2] = state
@@ -51,7 +53,7 @@ end
 local may = redis.pcall('HDEL', KEYS[1], '')
 if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end
 -- No client can act on it before the script ends.
-if released then redis.call('PUBLISH', ARGV[2], 'free') end
+if #released > 0 then redis.call('PUBLISH', ARGV[2], free_message(KEYS[1], released)) end
 if #locks > 0 then redis.call('DEL', unpack(locks)) end
 if #items > 0 then redis.call('HDEL', KEYS[3], unpack(items)) end
 if #forget > 0 then redis.pcall('HDEL', KEYS[2], unpack(forget)) end

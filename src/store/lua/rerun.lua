@@ -24,7 +24,8 @@ for i = 4, 5 do
   end
 end
 if redis.call('HEXISTS', KEYS[2], item) == 1 then return 4 end
-if not redis.call('LPOS', KEYS[1], item) then return 0 end
+local index = redis.call('LPOS', KEYS[1], item)
+if not index then return 0 end
 
 -- Writes the mark. Returns the error of Redis, or nil.
 local function mark(value)
@@ -40,8 +41,11 @@ if running then
   local value = redis.pcall('GETRANGE', running, 0, 4095)
   return mark(type(value) == 'string' and value or '') or 3
 end
--- No client can act on the message before the script ends.
-if #delays > 0 then redis.call('PUBLISH', ARGV[1], 'free') end
+-- No client can act on the message before the script ends. The number is that of the items to the
+-- right of this one, see parts/free_message.lua.
+if #delays > 0 then
+  redis.call('PUBLISH', ARGV[1], 'free\n\n' .. redis.call('LLEN', KEYS[1]) - index - 1)
+end
 local before = redis.pcall('HMGET', KEYS[3], item)[1]
 local refused = mark('')
 if refused or #delays == 0 then return refused or 2 end

@@ -36,7 +36,7 @@ local function share_of_caller()
   end
   free = min(free, room)
   -- A scan of the whole list also finds free items in the middle, which `free` does not count.
-  if ARGV[5] ~= '-2' then return share, free end
+  if extent ~= -2 then return share, free end
   -- The caller leaves one free item to each other waiter. In its turn, it may claim one item anyway.
   -- If all items read at the left end are free, more items probably are: the caller claims its part
   -- of `want`. If no item at either end is free, this limit does not apply: the scan examines more.
