@@ -13,9 +13,9 @@ def cut_off_world(setup, cable):
     return World(setup, *TCP, within=cable.within_server())
 
 
-def cut_off_host(world, cable, **settings):
+def cut_off_host(world, cable, name="far", **settings):
     """Starts a w8yd that reaches Redis over the cable."""
-    return world.host("far", **settings, how={
+    return world.host(name, **settings, how={
         "url": f"redis://{SERVER}:{PORT}", "within": cable.within_client(), "drain": "100ms",
         "redis": 'connect_timeout = "1s"\ncommand_timeout = "1s"'})
 

@@ -5,7 +5,9 @@ import time
 
 from harness import World, now_us, wait_for
 from matrix import in_time, row
+from netns import Cable
 from proxy import Proxy
+from rows_network import cut_off_host, cut_off_world
 
 MOST_SCRIPTS = 4
 LEAST_SHARE = 0.5
@@ -72,6 +74,61 @@ def dead_in_line(setup):
         worst = max(gaps, default=0)
         in_time(worst <= 1, f"the item waited {worst:.2f} s")
         return {"kills": 3 * setup.scale, "longest wait s": round(worst, 2)}
+
+
+def rate_is_back(world, since, rate, limit):
+    """Waits until a second has at least 90 % of the rate. Returns the seconds from `since` to its
+    start."""
+    def start_of_second():
+        starts = [run.start for run in world.runs_since(since)]
+        for i, start in enumerate(starts):
+            last = i + max(int(0.9 * rate), 1) - 1
+            if last < len(starts) and starts[last] - start <= 1_000_000:
+                return start
+        return None
+    return (wait_for(start_of_second, limit, "the rate to be back") - since) / 1e6
+
+
+@row("isolation (namespace), then SIGKILL, of all waiting hosts but three",
+     "90 % of the rate ≤ 3 s after the end of their leases", alone=True, limit=240)
+def dead_crowd(setup):
+    # 100 hosts at the default scale.
+    dead, alive, expiry = 20 * setup.scale - 3, 3, 2
+    settings = dict(work_ms=50, concurrency=4, key_expiry=f"{expiry}s")
+    with Cable() as cable, cut_off_world(setup, cable) as world:
+        items = world.fill(["a", "b", "c"])
+        far = [cut_off_host(world, cable, f"far{i}", **settings) for i in range(dead)]
+        for i in range(alive):
+            world.host(f"near{i}", **settings)
+
+        def rate_of_all():
+            hosts = {host.name for host in world.hosts}
+            wait_for(lambda: hosts <= {run.host for run in world.runs_since(begun)}, 60, "a run of each host")
+            measured = now_us()
+            time.sleep(2)
+            return len(world.runs_since(measured)) / 2
+
+        begun = now_us()
+        rate = rate_of_all()
+        backs = []
+        cable.cut()
+        backs.append(rate_is_back(world, now_us(), rate, 30))
+        cable.mend()
+        begun = now_us()
+        rate = rate_of_all()
+        for host in far:
+            host.process.kill()
+        killed = now_us()
+        for host in far:
+            host.kill()
+            world.hosts.remove(host)
+        backs.append(rate_is_back(world, killed, rate, 30))
+        world.stop()
+        world.check_items(items)
+        assert not world.overlaps(), world.overlaps()
+        in_time(max(backs) <= expiry + 3, f"the rate was back after {max(backs):.1f} s")
+        return {"hosts": dead + alive, "rate": round(rate), "back after s": " and ".join(
+            f"{back:.1f}" for back in backs), "leases s": expiry}
 
 
 @row("30,000 wake-ups", "claims ≤ 100 per host; an added item runs ≤ 1 s", alone=True)
@@ -212,4 +269,4 @@ def claims_ahead(setup):
                 "least margin before expiry ms": round(min(margins))}
 
 
-ROWS = [contend, dead_in_line, wake_flood, claims_ahead]
+ROWS = [contend, dead_in_line, dead_crowd, wake_flood, claims_ahead]
