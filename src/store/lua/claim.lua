@@ -224,9 +224,10 @@ if left < 0 or left > length then left = length end
 local taken, parked = {}, {}
 local locked = {} -- the first 16
 local last_taken = 0
-local running = false -- whether a settlement by another host will be announced
--- whether all items that this scan has examined are locked
-local all_locked = extent >= 0
+local may_run = {} -- locks of which one may be that of a run
+-- Number of items whose locks one command checks, before it tries to lock them. After a locked item,
+-- the next ones are probably locked too.
+local group = extent >= 0 and 256 or 1
 local indexed = redis.pcall('HLEN', KEYS[6])
 indexed = type(indexed) == 'number' and indexed > 0
 local longest_taken = tonumber(ARGV[13])
@@ -237,8 +238,8 @@ if ends then at_right = math.floor(most / 4) end
 local at_left = min(left, most - at_right)
 local left_bytes = most_bytes
 if ends then left_bytes = most_bytes * 3 / 4 end
--- Starts with as many items as are wanted, since most are free as a rule, and doubles the number
--- each time. If all items before were locked, reads all at once.
+-- Starts with as many items as are wanted, since most are free as a rule, and reads four times as
+-- many each time. If all items before were locked, reads all at once.
 local chunk = want
 if extent >= 0 then chunk = most end
 local looked = 0
@@ -255,8 +256,7 @@ while #taken + #parked < want and looked < at_left and bytes < left_bytes do
   end
   if last_taken > 0 then turned = looked + last_taken end
   looked = looked + seen
-  all_locked = #taken == 0
-  chunk = chunk * 2
+  chunk = chunk * 4
 end
 if not ends then turned = looked end
 if ends and #taken + #parked < want then
@@ -293,17 +293,25 @@ if #taken < want then
   if reply[1] == 'none' then hints = #locked end
   reply[4] = tostring(length)
   for i = 1, hints do
-    local ttl = redis.call('PTTL', locked[i])
-    if ttl >= 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
+    local ttl = redis.call('PTTL', locked[i]) + 1 -- Redis rounds down
+    if ttl > 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
+    if reply[3] >= 0 and reply[3] < 250 then break end -- soon enough
   end
 elseif for_others then
   reply[1], reply[4] = 'none', tostring(length)
 elseif capped then
   reply[1] = 'full'
 end
+-- Returns whether a settlement by another host will be announced.
+local function is_any_running()
+  for i = 1, #may_run do
+    if redis.pcall('GETRANGE', may_run[i], '0', '3') == 'run:' then return true end
+  end
+  return false
+end
 if reply[1] == 'none' or reply[1] == 'full' then
   local soon = reply[3] >= 0 and reply[3] < 5000
-  if others > 0 or running or soon or capped then
+  if others > 0 or soon or capped or is_any_running() then
     reply[4] = reply[4] .. stand_in_line()
   else
     leave_line() -- the caller has all items, or none is expected

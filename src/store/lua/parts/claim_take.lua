@@ -34,29 +34,35 @@ end
 local function is_locked(name, item)
   if two_names and item and redis.call('PTTL', name) == -2 then name = other_locks .. item end
   if #locked < 16 then locked[#locked + 1] = name end
-  running = running or redis.pcall('GETRANGE', name, '0', '3') == 'run:'
+  may_run[#may_run + 1] = name
 end
--- Checks with one command that all of many items are locked, as is usual if others before them
--- were.
-local function all_of(names, first, last)
-  if first == last or redis.pcall('EXISTS', unpack(names, first, last)) ~= last - first + 1 then
-    return false
-  end
+local function all_locked(names, first, last)
+  if redis.pcall('EXISTS', unpack(names, first, last)) ~= last - first + 1 then return false end
   for i = first, min(last - 1, first + 15 - #locked) do locked[#locked + 1] = names[i] end
   is_locked(names[last])
   return true
 end
+-- Tries to lock items. Returns the number of examined items.
 local function take(items, names)
-  if all_locked and #items > 16 and all_of(names, 1, #names) then return #items end
-  for first = 1, #items, 16 do
-    local last = min(first + 15, #items)
-    local may_be_locked = all_locked or #locked > 0
-    if not (may_be_locked and all_of(names, first, last)) then
-      for i = first, last do
-        if not try(items[i], names[i], i) then is_locked(names[i], items[i]) end
-        if #taken + #parked == want then return i end
+  local i, n = 1, #items
+  while i <= n do
+    local last = min(i + group - 1, n)
+    if group > 1 and all_locked(names, i, last) then
+      group = min(group * 4, 256)
+      i = last + 1
+    elseif group > 16 then
+      group = 16
+    else
+      group = 1
+      for k = i, last do
+        if not try(items[k], names[k], k) then
+          is_locked(names[k], items[k])
+          group = 16
+        end
+        if #taken + #parked == want then return k end
       end
+      i = last + 1
     end
   end
-  return #items
+  return n
 end
