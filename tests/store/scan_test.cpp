@@ -35,6 +35,18 @@ struct ScanFixture {
 
 }  // namespace
 
+TEST_CASE("a scan that finds an item early does not move the items behind it") {
+  ScanFixture at;
+  for (const store::Scan scan : {store::Scan::whole, store::Scan::ends}) {
+    const ClaimReply reply = at.host.claim(30, scan);
+    const Item next = std::to_string(at.host.reported.claims.size());
+    CHECK(items_of(reply) == std::vector<Item>{std::to_string(std::stoi(next) - 1)});
+    CHECK(at.server.command({"LINDEX", "work:list", "0"}) == next);
+    CHECK(at.server.command({"LINDEX", "work:list", "-1"}) == items_of(reply).front());
+    at.server.command({"DEL", "work:lock:" + next});
+  }
+}
+
 TEST_CASE("a claim of one item in a long list of delayed items takes few commands") {
   ScanFixture at;
   at.host.claim(1);  // checks the permissions

@@ -40,9 +40,9 @@
 --                        detail is the reason. With an item, this run is the probe
 --       For "none" and "full", a second word of detail means that the caller is in the wait queue
 --       now, and is the number of other waiters.
--- The order of the list is the same for all hosts: examined items move to the end. A scan of the
--- ends moves only items up to the last claimed one. With equal delays, items become free in the
--- order of their claims, and this order is kept.
+-- The order of the list is the same for all hosts: items up to the last claimed one move to the end.
+-- A call of a longer scan that claims nothing moves all items that it has examined. With equal
+-- delays, items become free in the order of their claims, and this order is kept.
 -- An item in the index of quarantines is never claimed, whether or not it has a lock, and
 -- regardless of its name.
 --
@@ -258,7 +258,7 @@ while #taken + #parked < want and looked < at_left and bytes < left_bytes do
   looked = looked + seen
   chunk = chunk * 4
 end
-if not ends then turned = looked end
+if not ends and #taken == 0 then turned = looked end
 if ends and #taken + #parked < want then
   -- These items are not moved, so the scan starts at a different one each time.
   local from = now_us % at_right
