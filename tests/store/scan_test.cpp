@@ -47,7 +47,7 @@ TEST_CASE("a scan that finds an item early does not move the items behind it") {
   }
 }
 
-TEST_CASE("a claim of one item in a long list of delayed items takes few commands") {
+TEST_CASE("a claim of one item in a long list of delayed items needs few commands") {
   ScanFixture at;
   at.host.claim(1);  // checks the permissions
   at.server.command({"DEL", "work:lock:1"});

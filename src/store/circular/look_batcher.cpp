@@ -19,8 +19,8 @@ constexpr std::size_t most_bytes_read = std::size_t{1} << 20;
 constexpr double bytes_of_command = 65536;
 /// Number of items whose examination costs Redis about as much as a command.
 constexpr double items_of_command = 512;
-/// Time in which a list is examined once, and the addition for each item. In a million items, Redis
-/// needs 3 ms for a call, so the interval of calls has a minimum.
+/// Time in which a list is examined once, and the addition for each item. Redis needs
+/// 4 ms for a call, so the interval of calls has a minimum.
 constexpr Duration least_pass = std::chrono::milliseconds(600);
 constexpr Duration pass_per_item = std::chrono::microseconds(27);
 constexpr Duration least_pause = std::chrono::milliseconds(75);

@@ -96,7 +96,7 @@ class LookBatcher {
   static constexpr std::size_t most_empty = 512;
   /// Maximum number of lists in one call of the script, and of items if it has more than ten lists.
   static constexpr std::size_t most_locked = 256;
-  /// Maximum number of items in a call for up to ten lists. Redis needs about 2 ms for it.
+  /// Maximum number of items in a call for up to ten lists. Redis needs about 4 ms for it.
   static constexpr std::size_t most_items = 2560;
   /// Returns the time after which the next part of a list of this length should be examined; 0 =
   /// the usual time. A list is examined once in 0.9 s if it has 10,000 items, and once in 30 s if

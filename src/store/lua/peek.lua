@@ -10,30 +10,33 @@
 -- Reply for each list 1 if it has another length; 2 + n if an item is free that has n items to its
 --       right; else 0, or the negative number of items examined; and last the number of bytes read
 
-local reply, names, owners, places = {}, {}, {}, {}
-local stop, bytes = tonumber(ARGV[1]), 0
+local reply, names, reads = {}, {}, {}
+local stop, bytes, n = tonumber(ARGV[1]), 0, 0
 
 -- The length of items is unknown before they are read, so fewer are read at once if they are long.
 local function read(k, prefix, first, count)
   -- half of the remaining bytes, so that other lists are examined too
   local most = bytes + (stop - bytes) / 2
-  local piece = 1
-  while reply[k] > -count and bytes < most do
-    local at = first - reply[k]
-    local items = redis.call('LRANGE', KEYS[k], at, at + math.min(piece, count + reply[k]) - 1)
-    if #items == 0 then return end
+  local piece, seen = 1, 0
+  while seen < count and bytes < most do
+    local wanted = math.min(piece, count - seen)
+    local items = redis.call('LRANGE', KEYS[k], first + seen, first + seen + wanted - 1)
+    reads[#reads + 1] = {before = n, list = k, index = first + seen}
     local longest = 0
     for i = 1, #items do
-      names[#names + 1] = prefix .. items[i]
-      owners[#names] = k
-      places[#names] = at + i
-      bytes = bytes + #items[i]
-      reply[k] = reply[k] - 1
-      if #items[i] > longest then longest = #items[i] end
+      local item = items[i]
+      local size = #item
+      n = n + 1
+      names[n] = prefix .. item
+      bytes = bytes + size
+      if size > longest then longest = size end
       if bytes >= most then break end
     end
+    seen = n - reads[#reads].before + seen
+    if #items < wanted then break end -- the end of the list
     piece = math.max(1, math.min(256, math.floor(262144 / (longest + 1))))
   end
+  reply[k] = -seen
 end
 
 -- Starts at a different list each time.
@@ -49,17 +52,19 @@ for i = 1, #KEYS do
   end
 end
 
--- Usually all are locked, which one command for up to 256 items shows.
-for first = 1, #names, 256 do
-  local last = math.min(first + 255, #names)
-  if redis.call('EXISTS', unpack(names, first, last)) <= last - first then
-    for i = first, last do
-      if redis.call('EXISTS', names[i]) == 0 then
-        local k = owners[i]
-        reply[k] = 2 + math.max(ARGV[(k - 1) * 4 + 3] - places[i], 0)
-      end
-    end
+-- Records the free items. Usually all are locked, which one command for up to 256 items shows.
+local function record_free(first, last)
+  if redis.call('EXISTS', unpack(names, first, last)) > last - first then return end
+  if first < last then
+    local step = math.ceil((last - first + 1) / 16)
+    for from = first, last, step do record_free(from, math.min(from + step - 1, last)) end
+    return
   end
+  local at = #reads
+  while reads[at].before >= first do at = at - 1 end
+  local k, index = reads[at].list, reads[at].index + first - reads[at].before - 1
+  reply[k] = 2 + math.max(ARGV[(k - 1) * 4 + 3] - index - 1, 0)
 end
+for first = 1, n, 256 do record_free(first, math.min(first + 255, n)) end
 reply[#KEYS + 1] = bytes
 return reply

@@ -1,5 +1,5 @@
 -- Locks the free items among some items of a circular list. Only claim.lua includes this part. It
--- defines the wanted number and the tables of found items.
+-- defines the number of items to claim and the tables of found items.
 local function quarantine(item, name)
   -- Sets the lock of a free item in the index of quarantines. The lock has another name after a
   -- change of lock_key, or is set at the end of its run. Afterwards the item is locked, so a
