@@ -29,6 +29,7 @@ class Cable:
             for space, address in ((self.server, SERVER), (self.client, CLIENT)):
                 self._in(space, "ip", "address", "add", f"{address}/30", "dev", "cable")
                 self._in(space, "ip", "link", "set", "cable", "up")
+                self._in(space, "ip", "link", "set", "lo", "up")  # also for a space's own address
         except BaseException:
             self.close()
             raise

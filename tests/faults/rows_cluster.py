@@ -20,19 +20,19 @@ LONGEST_PAUSE_S = 10
 class Server(Redis):
     """A server with its own port and its own config file, which a sentinel may write."""
 
-    def __init__(self, home, *lines, sentinel=False):
-        self.port, self.sentinel = free_port(), sentinel
+    def __init__(self, home, *lines, sentinel=False, address="127.0.0.1", within=()):
+        self.port, self.sentinel, self.address = free_port(), sentinel, address
         home.mkdir(parents=True)
         self.config = home / "redis.conf"
         self.config.write_text("\n".join(
-            [f"port {self.port}", "bind 127.0.0.1", f"unixsocket {home}/redis.sock", f"dir {home}",
+            [f"port {self.port}", f"bind {address}", "protected-mode no", f"unixsocket {home}/redis.sock", f"dir {home}",
              'save ""', "repl-diskless-sync-delay 0", *lines]) + "\n")
-        super().__init__(home)
+        super().__init__(home, within=within)
 
     def start(self, wait=True):
         with open(self.home / "redis.log", "ab") as log:
             self.process = subprocess.Popen(
-                [self.program, str(self.config), *(["--sentinel"] if self.sentinel else [])],
+                [*self.within, self.program, str(self.config), *(["--sentinel"] if self.sentinel else [])],
                 stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
                 preexec_fn=die_with_parent)
         if wait:
@@ -55,6 +55,10 @@ class Server(Redis):
 
     def linked(self):
         return b"master_link_status:up" in self.ask("INFO", "replication")
+
+    @property
+    def place(self):
+        return f"{self.address}:{self.port}"
 
     def follow(self, primary):
         """Waits until the replica has the data that the primary has now. After the first copy, a primary

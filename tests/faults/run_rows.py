@@ -32,6 +32,7 @@ import rows_locks
 import rows_lost_responses
 import rows_needs
 import rows_network
+import rows_partition
 import rows_redbike
 import rows_redis
 import rows_reload
@@ -47,7 +48,7 @@ from private_redis import Redis, die_with_parent
 MODULES = [rows_hosts, rows_locks, rows_redis, rows_replies, rows_hostile, rows_broken, rows_network,
            rows_clock, rows_reload, rows_resources, rows_needs, rows_executors, rows_schedule, rows_feeds,
            rows_jobs, rows_fleet, rows_redbike, rows_gearman, rows_large, rows_cluster, rows_waiting,
-           rows_removals, rows_lost_responses]
+           rows_removals, rows_lost_responses, rows_partition]
 ROWS = [row for module in MODULES for row in module.ROWS]
 
 
