@@ -1,4 +1,4 @@
--- Examines the items near the positions in ARGV[5]. Only claim.lua includes this part. It defines the
+-- Examines the items near the positions in ARGV[5]. Only claim.lua uses this part. It defines the
 -- list, the parts at both ends, read() and take(). An item that is rotated past others only moves to
 -- the left, so each search goes from its position to the left, in 1,024 items together. These items
 -- are not moved.

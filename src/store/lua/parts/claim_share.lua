@@ -1,5 +1,5 @@
--- Number of items that a claim of a circular list may lock while other hosts wait. Only claim.lua
--- includes this part. It defines the list, the wait queue and read().
+-- Number of items that a claim of a circular list may lock while other hosts wait. Only claim.lua uses
+-- this part. It defines the list, the wait queue and read().
 
 -- Returns the numbers of free and of examined items among `count` items from `first` on.
 local function free_among(first, count, stop)

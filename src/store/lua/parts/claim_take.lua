@@ -1,4 +1,4 @@
--- Locks the free items among some items of a circular list. Only claim.lua includes this part. It
+-- Locks the free items among some items of a circular list. Only claim.lua uses this part. It
 -- defines the number of items to claim and the tables of found items.
 local function quarantine(item, name)
   -- Sets the lock of a free item in the index of quarantines. The lock has another name after a
