@@ -39,8 +39,8 @@ void IdlePolls::set_budget(unsigned per_second) {
 }
 
 void IdlePolls::share_with(std::size_t hosts) {
-  const auto sharers = static_cast<double>(std::max<std::size_t>(hosts, 1));
-  looks_ = std::min(polls_per_second, polls_of_fleet / sharers);
+  hosts_ = std::max<std::size_t>(hosts, 1);
+  looks_ = std::min(polls_per_second, polls_of_fleet / static_cast<double>(hosts_));
 }
 
 void IdlePolls::Sleeper::sleep(const Terms& terms) {

@@ -108,6 +108,8 @@ class IdlePolls {
     /// Returns whether half a second of the budget remains, so that a command does not delay the
     /// poll of another sleeper.
     [[nodiscard]] bool has_spare();
+    /// Returns the number of live hosts of the fleet, see share_with().
+    [[nodiscard]] std::size_t hosts() const { return polls_.hosts_; }
     /// Sets the next poll to a random time within its interval. Used after an event that reaches
     /// all hosts of a fleet at once (a wake-up, a start, a reconnect), so that they do not poll at
     /// the same moment from then on.
@@ -215,6 +217,7 @@ class IdlePolls {
   std::uint64_t made_ = 0;  ///< number of sleepers constructed so far
   double per_second_;
   double looks_ = polls_per_second;  ///< maximum number of polls per second of this host
+  std::size_t hosts_ = 1;            ///< see share_with()
   double tokens_;
   Instant filled_;
   Instant reviewed_at_;

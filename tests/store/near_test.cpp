@@ -67,6 +67,46 @@ TEST_CASE("released items are found after hosts have rotated the list") {
   CHECK(reply.calls == 1);
 }
 
+TEST_CASE("an item of any length is found at its position") {
+  for (const std::size_t length : {3000U, 100'000U}) {
+    CAPTURE(length);
+    RedisServer server;
+    loop::Loop loop;
+    Host host(loop, server.url(), list_rule());
+    const std::string rest(length, '.');
+    for (int i = 0; i < 400; ++i) {
+      const std::string item = std::to_string(i) + rest;
+      server.command({"RPUSH", "work:list", item});
+      if (i > 0) server.command({"SET", "work:lock:" + item, "x"});
+    }
+    host.claim(1);
+    server.command({"DEL", "work:lock:220" + rest});
+    host.source.listen(true);
+    CHECK(turn_until(loop, [&] {
+      return server.command({"PUBSUB", "NUMSUB", "work:wake"}) == "work:wake\n1";
+    }));
+    server.command({"PUBLISH", "work:wake", "free\n\n180"});
+    CHECK(turn_until(loop, [&] { return host.reported.located == 1; }));
+    CHECK(items_of(host.claim(1, store::Scan::ends)) == std::vector<Item>{"220" + rest});
+  }
+}
+
+TEST_CASE("a peek continues behind a free item that no claim can lock") {
+  NearFixture at(1000);
+  // The lock has the other name, which peeks do not examine.
+  at.server.command({"RENAME", "work:lock:50", "work:proc:50"});
+  at.server.command({"DEL", "work:lock:700"});
+  bool found = false;
+  for (int i = 0; i < 8 && !found; ++i) {
+    at.host.reported.peeks.clear();
+    at.host.source.look(store::Look::items);
+    CHECK(turn_until(at.loop, [&] { return !at.host.reported.peeks.empty(); }));
+    if (!at.host.reported.peeks[0].worth_it) continue;
+    found = items_of(at.host.claim(1, store::Scan::ends)) == std::vector<Item>{"700"};
+  }
+  CHECK(found);
+}
+
 TEST_CASE("a message about many released items has no positions") {
   NearFixture at(100);
   std::vector<Item> items;

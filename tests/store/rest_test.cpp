@@ -29,10 +29,10 @@ struct Lists {
   }
   /// Lets each list peek once, all in one loop iteration. Returns the lists for which a claim is
   /// worthwhile.
-  std::vector<std::size_t> look() {
+  std::vector<std::size_t> look(store::Look what = store::Look::items) {
     for (auto& each : told) each->peeks.clear();
     const std::uint64_t before = session->client.commands_sent();
-    for (auto& source : sources) source->look(store::Look::items);
+    for (auto& source : sources) source->look(what);
     // If no list sends a command, nothing else ends the wait of the loop.
     Timer soon(loop.timers());
     soon.set(loop.now() + 1ms, [] {});
@@ -175,7 +175,7 @@ TEST_CASE("peeks read a long locked list in parts until they find the free item"
   CHECK(lists.told[0]->replies.back().calls == 40);
   server.command({"DEL", "l0:lock:9000"});
   int looks = 0;
-  while (lists.look().empty() && looks < 10) ++looks;
+  while (lists.look(store::Look::many).empty() && looks < 10) ++looks;
   CHECK(looks == 3);
   // The next claim examines the position that the peek has found, and not the whole list.
   const store::LookReply& reply = lists.told[0]->peeks.back();
@@ -207,7 +207,7 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
   lists.claim();
   const auto peek_alone = [&] {
     lists.told[0]->peeks.clear();
-    lists.sources[0]->look(store::Look::items);
+    lists.sources[0]->look(store::Look::many);
     CHECK(turn_until(loop, [&] { return lists.told[0]->peeks.size() == 1; }));
     return lists.told[0]->peeks[0].worth_it;
   };
@@ -217,7 +217,7 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
     server.command({"DEL", "l0:lock:" + freed});
     bool found = false;
     for (int look = 0; look < 6 && !found; ++look)
-      found = look % 2 == 0 ? peek_alone() : !lists.look().empty();
+      found = look % 2 == 0 ? peek_alone() : !lists.look(store::Look::many).empty();
     CHECK(found);
     server.command({"SET", "l0:lock:" + freed, "x"});
   }

@@ -48,12 +48,14 @@ struct FakeRedis {
   std::size_t max_claims_out = 0;  ///< maximum number of claims in flight
   std::size_t peeks = 0;
   std::size_t peeks_after_change = 0;  ///< that do not examine all items
-  std::size_t ends = 1000;             ///< number of items that a scan of the edges examines
-  std::size_t pass_calls = 1;          ///< number of calls of a full scan
+  std::size_t peeks_at_many = 0;
+  std::size_t ends = 1000;     ///< number of items that a scan of the edges examines
+  std::size_t pass_calls = 1;  ///< number of calls of a full scan
   double look_cost = 1;
   bool receives = false;
   bool tracks = false;
   bool locates = false;                    ///< whether a peek finds the position of a free item
+  Item blocked;                            ///< a free item that no claim can lock
   Duration next_peek{};                    ///< LookReply::next
   WaitQueue wait_queue = WaitQueue::none;  ///< state of the wait queue after a claim without items
   std::size_t other_waiters = 0;
@@ -147,7 +149,8 @@ class FakeList : public store::CircularList {
   [[nodiscard]] bool hears() const override { return redis_.receives; }
   [[nodiscard]] bool can_hear() const override { return redis_.tracks; }
   void look(store::Look what) override {
-    const bool changed = what != store::Look::items;
+    const bool changed = what == store::Look::end || what == store::Look::length;
+    redis_.peeks_at_many += what == store::Look::many ? 1 : 0;
     ++redis_.peeks;
     redis_.peeks_after_change += changed ? 1 : 0;
     const auto& items = redis_.lists[rule_->prefix];
@@ -206,6 +209,7 @@ class FakeList : public store::CircularList {
  private:
   bool take(const Item& item, ClaimReply& reply) {
     auto& lock = redis_.locks[rule_->prefix + item];
+    if (item == redis_.blocked && !item.empty()) return false;
     if (!lock.value.empty() && (!lock.until || *lock.until > clock_.now())) {
       if (lock.until && (!reply.next_free || *lock.until - clock_.now() < *reply.next_free))
         reply.next_free = *lock.until - clock_.now();

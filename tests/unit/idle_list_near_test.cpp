@@ -54,31 +54,49 @@ TEST_CASE("a position at which no item is free any more causes no full scan") {
   CHECK(bench.scans() == Scans{ends});
 }
 
-TEST_CASE("a long list is peeked at more often while the idle budget has a surplus") {
+TEST_CASE("after peeks whose item no claim can lock, a full scan follows") {
+  LongListBench bench;
+  bench.redis.locates = true;
+  bench.unlock(12);
+  bench.redis.blocked = "12";
+  bench.run_for(10s);
+  const Scans scans = bench.scans();
+  CHECK(std::count(scans.begin(), scans.end(), whole) >= 1);
+  CHECK(std::count(scans.begin(), scans.end(), ends) >= 4);
+}
+
+TEST_CASE("many items of a long list are peeked at while the idle budget has a surplus") {
   LongListBench bench;
   bench.redis.next_peek = 75ms;
   bench.run_for(1s);  // the first of these peeks
-  bench.redis.peeks = 0;
+  bench.redis.peeks_at_many = 0;
   SUBCASE("surplus") {
     bench.redis.look_cost = 6;
     bench.run_for(3s);
-    CHECK(bench.redis.peeks >= 35);
-    CHECK(bench.redis.peeks <= 41);
+    CHECK(bench.redis.peeks_at_many >= 35);
+    CHECK(bench.redis.peeks_at_many <= 41);
   }
-  SUBCASE("the list needs half of the budget") {
+  SUBCASE("the peeks need more than half of the budget") {
     bench.redis.look_cost = 30;
     bench.run_for(30s);
-    CHECK(bench.redis.peeks * 30 <= 31 * 100);
-    CHECK(bench.redis.peeks * 30 >= 30 * 35);
+    CHECK(bench.redis.peeks_at_many * 30 <= 30 * 60);
   }
-  SUBCASE("the other hosts that wait peek too") {
-    bench.redis.wait_queue = WaitQueue::others;
-    bench.redis.other_waiters = 8;
-    bench.sources.back()->handler.on_turn();
-    bench.run_for(2s);
-    bench.redis.peeks = 0;
-    bench.run_for(3s);
-    CHECK(bench.redis.peeks <= 9);
+  SUBCASE("the hosts of a fleet share these peeks") {
+    bench.idle.share_with(20);
+    bench.run_for(1s);
+    bench.redis.peeks_at_many = 0;
+    bench.run_for(7500ms);
+    CHECK(bench.redis.peeks_at_many >= 9);
+    CHECK(bench.redis.peeks_at_many <= 11);
+  }
+  SUBCASE("also if items become free all the time") {
+    bench.redis.look_cost = 0.1;
+    for (int i = 0; i < 30; ++i) {
+      bench.sources.back()->handler.on_changed();
+      bench.sources.back()->handler.on_located();
+      bench.run_for(100ms);
+    }
+    CHECK(bench.redis.peeks_at_many >= 20);
   }
 }
 

@@ -79,6 +79,13 @@ void CircularSource::hand_back(const Claim& claim) {
 /// follows if the edges have items, or if an item has become free elsewhere. The full scan starts
 /// when the idle budget covers it.
 void CircularSource::examine(const ClaimReply& reply, bool woken) {
+  // A peek does not check all reasons for which a claim leaves an item.
+  if (!std::exchange(searches_, false) || !reply.claims.empty()) {
+    searches_in_vain_ = 0;
+  } else if (++searches_in_vain_ >= most_searches) {
+    searches_in_vain_ = 0;
+    owes_whole_ = true;
+  }
   const bool satisfied = reply.end == ClaimEnd::more;
   if (satisfied && !scarce_ && is_long(reply.calls)) {
     scarce_ = true;
@@ -198,9 +205,20 @@ void CircularSource::look() {
   begin_peek();
   looked_at_ = clock_.now();
   const Instant due = std::exchange(look_due_, Instant::max());
-  if (!changed_) looks_in_vain_ = 0;
-  after_change_ = std::exchange(changed_, false) && due <= looked_at_ + long_change_pause;
-  list_->look(after_change_ ? look_after_change() : store::Look::items);
+  const bool many = looks_at_many();
+  const bool changed = std::exchange(changed_, false) && !many;
+  if (!changed) looks_in_vain_ = 0;
+  after_change_ = changed && due <= looked_at_ + long_change_pause;
+  list_->look(many ? store::Look::many : after_change_ ? look_after_change() : store::Look::items);
+}
+
+/// Returns whether the peek examines many items. Without a surplus of the idle budget, a later peek
+/// does.
+bool CircularSource::looks_at_many() {
+  if (many_due_ > looked_at_) return false;
+  const bool spare = has_spare();
+  many_due_ = spare ? Instant::max() : looked_at_ + IdlePolls::shortest_pause;
+  return spare;
 }
 
 /// Returns the part of the list that a peek after a change examines: the end if the idle budget has
@@ -225,8 +243,14 @@ void CircularSource::on_looked(const store::LookReply& reply) {
     looks_in_vain_ = 1;
   }
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
+  if (many_due_ == Instant::max() && reply.next > Duration{0}) {
+    // All hosts of the fleet together peek as often as two of them would.
+    const auto factor = std::max<std::size_t>(patience(), (hosts() + 1) / 2);
+    many_due_ = looked_at_ + reply.next * static_cast<Duration::rep>(factor);
+  }
   if (reply.worth_it) {
     owes_whole_ = owes_whole_ || !reply.located;
+    searches_ = reply.located;
     charge(1);
     paid_ = 1;  // for the claim
     claim_overdue();
@@ -235,8 +259,6 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   }
   been_back();
   if (last_end() == ClaimEnd::empty) owes_whole_ = false;
-  if (reply.next > Duration{0} && look_due_ == Instant::max() && has_spare())
-    look_due_ = clock_.now() + reply.next * patience();
   sleep_on(for_back || after_change ? poll_cost() : reply.cost);
 }
 

@@ -49,6 +49,9 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// Maximum number of consecutive peeks after changes that examine only the end or the length of
   /// the list and find nothing. The next peek after a change examines the next items.
   static constexpr std::uint8_t most_after_change = 4;
+  /// Number of consecutive claims that do not find the item of a peek, after which the list owes a
+  /// full scan.
+  static constexpr std::uint8_t most_searches = 4;
   /// Interval of claims in the wait queue: with one other waiter, the addition for each further
   /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.
   /// The interval doubles after each claim that found nothing. The maximum is the time for which
@@ -80,13 +83,14 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   [[nodiscard]] std::optional<double> pay_for_wake(bool turn) override;
   void on_idle() override;
   [[nodiscard]] Instant look_due() const override {
-    return may_look() ? look_due_ : Instant::max();
+    return may_look() ? std::min(look_due_, many_due_) : Instant::max();
   }
   void on_active() override;
   void on_unused_turn() override { list_->leave_queue(); }
 
   void plan_look_after_change();
   void look();
+  [[nodiscard]] bool looks_at_many();
   void pay_for(const ClaimReply& reply);
   void note_freed();
   void follow_end();
@@ -98,23 +102,25 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
 
   std::unique_ptr<store::CircularList> list_;
   ListConfigPtr rule_;
-  std::uint32_t held_ = 0;          ///< claims that are neither settled nor handed back
-  std::uint32_t pass_calls_ = 0;    ///< number of calls of the last full scan
-  bool changed_ = false;            ///< a change was reported after the last peek
-  bool after_change_ = false;       ///< the peek in flight follows a change
-  std::uint8_t looks_in_vain_ = 0;  ///< consecutive peeks after changes that found nothing
-  bool overdue_ = false;            ///< whether the next claim ignores the wait queue, see
-                                    ///< store::Manner
-  bool looks_for_back_ = false;     ///< the peek in flight follows a reconnect
+  std::uint32_t held_ = 0;        ///< claims that are neither settled nor handed back
+  std::uint32_t pass_calls_ = 0;  ///< number of calls of the last full scan
+  bool changed_ = false;          ///< a change was reported after the last peek
+  bool searches_ = false;         ///< the next claim searches for the item that a peek has found
+  std::uint8_t searches_in_vain_ = 0;  ///< consecutive claims that did not find it
+  bool after_change_ = false;          ///< the peek in flight follows a change
+  std::uint8_t looks_in_vain_ = 0;     ///< consecutive peeks after changes that found nothing
+  bool looks_for_back_ = false;        ///< the peek in flight follows a reconnect
   std::uint8_t in_vain_ = 0;  ///< consecutive claims that only renewed the position in the wait
                               ///< queue
   // Extent of the next scan.
-  bool scarce_ = false;      ///< the next scan covers only the edges, see examine()
-  bool owes_whole_ = false;  ///< an item has become free; a full scan follows if the edges do not
-                             ///< have it
-  Instant looked_at_{};      ///< time of the last peek or full scan
-  Instant look_due_ = Instant::max();  ///< time of the peek after a change, or at the next part of
-                                       ///< a long list; max() = none
+  // An idle list has few bytes, so these share one.
+  bool scarce_ : 1 = false;      ///< the next scan covers only the edges, see examine()
+  bool owes_whole_ : 1 = false;  ///< an item has become free; a full scan follows if the edges do
+                                 ///< not have it
+  bool overdue_ : 1 = false;     ///< the next claim ignores the wait queue, see store::Manner
+  Instant looked_at_{};          ///< time of the last peek or full scan
+  Instant look_due_ = Instant::max();  ///< time of the peek after a change; max() = none
+  Instant many_due_ = Instant::max();  ///< time of the next peek at many items of a long list
   Instant whole_at_ = Instant::max();  ///< time at which a full scan replaces the edge scan
 };
 

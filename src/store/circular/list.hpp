@@ -37,10 +37,10 @@ struct LookReply {
   /// Number of Redis commands; below 1 if one command checked many lists.
   double cost = 1;
   /// Whether the peek has found the position of a free item. The next claim at both ends of the
-  /// list also examines this position.
+  /// list first searches near this position.
   bool located = false;
-  /// Time until the next peek, if it is shorter than usual because the list is long; 0 = the usual
-  /// time.
+  /// Time until the next peek at many items that is useful in a list of this length; 0 = not
+  /// useful. For a single host: several hosts share these peeks.
   Duration next{};
 };
 
@@ -50,8 +50,8 @@ class CircularListHandler : public virtual WorkQueueHandler {
   /// Called when a client reports that an item may have become free or was added. Any client can
   /// send this at any rate.
   virtual void on_wake() = 0;
-  /// Called instead if the message has positions of free items. The next claim at both ends also
-  /// examines these.
+  /// Called instead if the message has positions of free items. The next claim at both ends first
+  /// searches near these.
   virtual void on_located() = 0;
   /// Called when an item has become free and it is this host's turn.
   virtual void on_turn() = 0;
@@ -64,6 +64,7 @@ class CircularListHandler : public virtual WorkQueueHandler {
 /// another host, but can be a new item in place of a removed one.
 enum class Look : std::uint8_t {
   items,   ///< the next locks of the list
+  many,    ///< ten times as many of them
   end,     ///< the locks at the end at which most clients add items
   length,  ///< only the length, for one command, if no other list peeks at the same time
 };

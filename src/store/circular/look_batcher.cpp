@@ -83,13 +83,11 @@ void LookBatcher::answer(const Empties& batch, std::size_t begin, std::size_t en
     if (Empty* list = batch.lists[i]) list->answer(reply);
 }
 
-void LookBatcher::if_locked(std::string list, std::string lock_prefix, std::int64_t length,
-                            std::int64_t first, Tracking::Key& key, bool by_length, Answer answer) {
-  Lockeds& lists = locked_[group(list)];
+void LookBatcher::if_locked(Part part, Tracking::Key& key, Answer answer) {
+  Lockeds& lists = locked_[group(part.list)];
   Tracking::Peek tracked;
-  if (!key.is_tracked() && tracks()) tracking_.add(tracked, key, list);
-  lists.push_back({std::move(list), std::move(lock_prefix), length, first, std::move(tracked),
-                   by_length, std::move(answer)});
+  if (!key.is_tracked() && tracks()) tracking_.add(tracked, key, part.list);
+  lists.push_back({std::move(part), std::move(tracked), std::move(answer)});
   gather();
 }
 
@@ -116,7 +114,7 @@ void LookBatcher::send() {
     }
   }
   for (auto& [slot, lists] : std::exchange(locked_, {})) {
-    if (lists.size() == 1 && lists.front().by_length && !lists.front().tracked.empty()) {
+    if (lists.size() == 1 && lists.front().look == Look::length && !lists.front().tracked.empty()) {
       ask_length(lists.front());
       continue;
     }
@@ -190,7 +188,7 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
     const auto tell = [batch, i, cost](const LookReply& reply, const Seen&) {
       if (Empty* list = batch->lists[i]) list->answer({reply.worth_it, reply.cost + cost});
     };
-    as_locked->push_back({key_of(*batch->lists[i]), {}, 0, 0, {}, false, tell});
+    as_locked->push_back({{key_of(*batch->lists[i]), {}}, {}, tell});
   }
   for (std::size_t i = 0; i < as_locked->size(); i += most_locked)
     ask_locked(as_locked, i, std::min(i + most_locked, as_locked->size()), 1);
@@ -214,20 +212,20 @@ void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, 
     return;
   }
   const std::size_t count = end - begin;
-  const bool deep = count * most_locked <= most_items;
-  const std::string share_text = std::to_string((deep ? most_items : most_locked) / count);
   redis::Command keys;
   const std::string most_bytes = std::to_string(most_bytes_read);
   redis::Command args{most_bytes};
   std::vector<std::string> numbers;  // the arguments point to them, so they must not move
-  numbers.reserve(count * 2);
+  numbers.reserve(count * 3);
   for (std::size_t i = begin; i < end; ++i) {
     const Locked& list = (*lists)[i];
     keys.push_back(list.list);
     numbers.push_back(std::to_string(list.length));
     numbers.push_back(std::to_string(list.first));
-    args.insert(args.end(),
-                {list.lock_prefix, numbers[numbers.size() - 2], numbers.back(), share_text});
+    const bool many = list.look == Look::many;
+    numbers.push_back(std::to_string((many ? most_items : most_locked) / count));
+    args.insert(args.end(), {list.lock_prefix, numbers[numbers.size() - 3],
+                             numbers[numbers.size() - 2], numbers.back()});
   }
   cost /= static_cast<double>(count);
   client_.run(

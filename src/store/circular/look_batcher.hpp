@@ -72,12 +72,18 @@ class LookBatcher {
   };
   /// Peeks whether an empty list is still empty.
   void if_empty(Empty& list);
-  /// Peeks whether a list of `length` items, all of them locked, is unchanged. Checks its length,
-  /// and some locks from index `first` on, up to the end of the list. `key`: the list, which is
-  /// tracked from then on if possible. `by_length`: the length suffices, so a list that peeks alone
-  /// needs no script.
-  void if_locked(std::string list, std::string lock_prefix, std::int64_t length, std::int64_t first,
-                 Tracking::Key& key, bool by_length, Answer answer);
+  /// A list of `length` items, all of them locked, and the part of it that a peek examines.
+  struct Part {
+    std::string list;  ///< key
+    std::string lock_prefix;
+    std::int64_t length = 0;
+    std::int64_t first = 0;  ///< index
+    store::Look look = store::Look::items;
+  };
+  /// Peeks whether a locked list is unchanged. Checks its length, and some locks from the first one
+  /// on, up to the end of the list. `key`: the list, which is tracked from then on if possible.
+  /// With Look::length, a list that peeks alone needs no script.
+  void if_locked(Part part, Tracking::Key& key, Answer answer);
   /// Returns whether the next change of a list is reported after a peek.
   [[nodiscard]] bool tracks() { return tracking_.on() && !exists_forbidden_; }
 
@@ -94,23 +100,17 @@ class LookBatcher {
 
   /// Maximum number of lists in one EXISTS, which takes Redis about 50 us.
   static constexpr std::size_t most_empty = 512;
-  /// Maximum number of lists in one call of the script, and of items if it has more than ten lists.
+  /// Maximum number of lists in one call of the script, and of items with Look::items.
   static constexpr std::size_t most_locked = 256;
-  /// Maximum number of items in a call for up to ten lists. Redis needs about 4 ms for it.
+  /// Maximum number of items with Look::many. Redis needs about 4 ms for them.
   static constexpr std::size_t most_items = 2560;
-  /// Returns the time after which the next part of a list of this length should be examined; 0 =
-  /// the usual time. A list is examined once in 0.9 s if it has 10,000 items, and once in 30 s if
-  /// it has a million.
+  /// Returns LookReply::next. A host that peeks so often examines a list once in 0.9 s if it has
+  /// 10,000 items, and once in 30 s if it has a million.
   static Duration next_after(std::int64_t length);
 
  private:
-  struct Locked {
-    std::string list;
-    std::string lock_prefix;
-    std::int64_t length = 0;
-    std::int64_t first = 0;
+  struct Locked : Part {
     Tracking::Peek tracked;  ///< empty = it is not tracked
-    bool by_length = false;
     Answer answer;
   };
   /// Cost before the first peek. In a cluster, each prefix usually has a hash slot of its own.

@@ -199,7 +199,7 @@ bool RedisCircularList::search_near(std::string_view positions) {
       positions.find_first_not_of("0123456789 ") != std::string_view::npos)
     return false;
   std::string& near = work().near;
-  if (near.size() + positions.size() >= most_text) near.clear();
+  if (near.size() + positions.size() >= most_text) return false;
   near.append(" ").append(positions);
   return true;
 }
@@ -211,16 +211,20 @@ void RedisCircularList::look(Look what) {
   if (empty_) return batcher.if_empty(*this);
   if (place_ >= length_) place_ = 0;
   const std::int64_t right = std::max<std::int64_t>(length_ - ScriptLocks::seen_at_right, 0);
-  batcher.if_locked(CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_,
-                    what == Look::end ? right : place_, *this, what == Look::length,
-                    [this, alive = alive(), what](LookReply reply, const LookBatcher::Seen& seen) {
-                      if (!*alive) return;
-                      if (what == Look::items) place_ += seen.items;
-                      reply.located =
-                          seen.right_of_free && search_near(std::to_string(*seen.right_of_free));
-                      if (what == Look::items) reply.next = LookBatcher::next_after(length_);
-                      looked(reply);
-                    });
+  batcher.if_locked(
+      {CircularKeys::list_of(*rule_), CircularKeys::lock_prefix_of(*rule_), length_,
+       what == Look::end ? right : place_, what},
+      *this, [this, alive = alive(), what](LookReply reply, const LookBatcher::Seen& seen) {
+        if (!*alive) return;
+        const bool next_items = what == Look::items || what == Look::many;
+        if (next_items) {
+          // The next peek starts behind a free item: a claim may not be able to lock it.
+          place_ = seen.right_of_free ? length_ - *seen.right_of_free : place_ + seen.items;
+          reply.next = LookBatcher::next_after(length_);
+        }
+        reply.located = seen.right_of_free && search_near(std::to_string(*seen.right_of_free));
+        looked(reply);
+      });
 }
 
 void RedisCircularList::looked(LookReply reply) {

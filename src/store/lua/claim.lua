@@ -40,9 +40,9 @@
 --                        detail is the reason. With an item, this run is the probe
 --       For "none" and "full", a second word of detail means that the caller is in the wait queue
 --       now, and is the number of other waiters.
--- The order of the list is the same for all hosts: items up to the last claimed one move to the end.
--- A call of a longer scan that claims nothing moves all items that it has examined. With equal
--- delays, items become free in the order of their claims, and this order is kept.
+-- The order of the list is the same for all hosts: examined items move to the end. A scan of the
+-- ends moves only items up to the last claimed one. With equal delays, items become free in the
+-- order of their claims, and this order is kept.
 -- An item in the index of quarantines is never claimed, whether or not it has a lock, and
 -- regardless of its name.
 --
@@ -233,6 +233,8 @@ indexed = type(indexed) == 'number' and indexed > 0
 local longest_taken = tonumber(ARGV[13])
 -- include parts/claim_take.lua
 
+-- include parts/claim_near.lua
+
 local at_right = 0
 if ends then at_right = math.floor(most / 4) end
 local at_left = min(left, most - at_right)
@@ -258,7 +260,7 @@ while #taken + #parked < want and looked < at_left and bytes < left_bytes do
   looked = looked + seen
   chunk = chunk * 4
 end
-if not ends and #taken == 0 then turned = looked end
+if not ends then turned = looked end
 if ends and #taken + #parked < want then
   -- These items are not moved, so the scan starts at a different one each time.
   local from = now_us % at_right
@@ -268,7 +270,6 @@ if ends and #taken + #parked < want then
     looked = looked + take(read(first, from, most_bytes))
   end
 end
--- include parts/claim_near.lua
 
 -- A rotation by the whole length changes nothing.
 if turned == 1 and length > 1 then
@@ -295,7 +296,7 @@ if #taken < want then
   for i = 1, hints do
     local ttl = redis.call('PTTL', locked[i]) + 1 -- Redis rounds down
     if ttl > 0 and (reply[3] < 0 or ttl < reply[3]) then reply[3] = ttl end
-    if reply[3] >= 0 and reply[3] < 250 then break end -- soon enough
+    if reply[3] >= 0 and reply[3] < 20 then break end -- soon enough
   end
 elseif for_others then
   reply[1], reply[4] = 'none', tostring(length)

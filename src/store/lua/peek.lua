@@ -34,7 +34,7 @@ local function read(k, prefix, first, count)
     end
     seen = n - reads[#reads].before + seen
     if #items < wanted then break end -- the end of the list
-    piece = math.max(1, math.min(256, math.floor(262144 / (longest + 1))))
+    piece = math.max(1, math.min(4 * wanted, 256, math.floor(262144 / (longest + 1))))
   end
   reply[k] = -seen
 end

@@ -8,7 +8,9 @@
 --   reruns     key of the marks (parts/rerun_marks.lua)
 local proved = ARGV[7] ~= '1' -- whether this user has all permissions
 local function claim_first()
-  if #ARGV ~= first_run or ARGV[4] ~= '0' or string.sub(ARGV[5], 1, 1) ~= '-' then return end
+  if #ARGV ~= first_run or ARGV[4] ~= '0' or string.sub(ARGV[5], 1, 1) ~= '-' or #ARGV[5] > 2 then
+    return
+  end
   local other_name = mark_of(other_locks)
   if redis.pcall('EXISTS', KEYS[3], KEYS[5], KEYS[6], KEYS[7], reruns, other_name) ~= 0 then return end
   local length = redis.call('LLEN', KEYS[1])

@@ -8,8 +8,8 @@ local function free_message(list, items)
   if #items > 16 or length * #items > 1000000 then return 'free' end
   local numbers = {}
   for i = 1, #items do
-    local index = redis.call('LPOS', list, items[i])
-    if index then numbers[#numbers + 1] = length - index - 1 end
+    local index = redis.pcall('LPOS', list, items[i])
+    if type(index) == 'number' then numbers[#numbers + 1] = length - index - 1 end
   end
   return #numbers > 0 and 'free\n\n' .. table.concat(numbers, ' ') or 'free'
 end
