@@ -49,8 +49,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// Maximum number of consecutive peeks after changes that examine only the end or the length of
   /// the list and find nothing. The next peek after a change examines the next items.
   static constexpr std::uint8_t most_after_change = 4;
-  /// Number of consecutive claims that do not find the item of a peek, after which the list owes a
-  /// full scan.
+  /// Number of consecutive claims that do not find the item of a peek, after which a full scan
+  /// follows.
   static constexpr std::uint8_t most_searches = 4;
   /// Interval of claims in the wait queue: with one other waiter, the addition for each further
   /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.

@@ -104,7 +104,7 @@ class LookBatcher {
   static constexpr std::size_t most_locked = 256;
   /// Maximum number of items with Look::many. Redis needs about 4 ms for them.
   static constexpr std::size_t most_items = 2560;
-  /// Returns LookReply::next. A host that peeks so often examines a list once in 0.9 s if it has
+  /// Returns LookReply::next. With this interval, a host examines a list once in 0.9 s if it has
   /// 10,000 items, and once in 30 s if it has a million.
   static Duration next_after(std::int64_t length);
 
