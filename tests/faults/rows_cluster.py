@@ -25,8 +25,8 @@ class Server(Redis):
         home.mkdir(parents=True)
         self.config = home / "redis.conf"
         self.config.write_text("\n".join(
-            [f"port {self.port}", f"bind {address}", "protected-mode no", f"unixsocket {home}/redis.sock", f"dir {home}",
-             'save ""', "repl-diskless-sync-delay 0", *lines]) + "\n")
+            [f"port {self.port}", f"bind {address}", "protected-mode no",
+             f"unixsocket {home}/redis.sock", f"dir {home}", 'save ""', "repl-diskless-sync-delay 0", *lines]) + "\n")
         super().__init__(home, within=within)
 
     def start(self, wait=True):

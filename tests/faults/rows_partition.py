@@ -6,7 +6,7 @@ two holders. min-replicas-to-write ends this: w8yd(8) and w8y-fleet(7) recommend
 from harness import now_us, wait_for
 from matrix import in_time, row
 from netns import CLIENT, SERVER, Cable
-from rows_cluster import Place, Server
+from rows_cluster import Place, Sentinels, Server
 
 LAG_S = 1
 # A replica sends its offset once per second, and the primary checks it once per second.
@@ -30,13 +30,7 @@ class Halves:
         self.sentinels = [Server(home / f"w{i}", *monitor, sentinel=True, **side)
                           for i, side in enumerate((near, far, far))]
         for sentinel in self.sentinels:
-            wait_for(lambda s=sentinel: self.known(s) == (2, 2), what="sentinels to know each other")
-
-    @staticmethod
-    def known(sentinel):
-        fields = sentinel.ask("SENTINEL", "MASTER", "main")
-        found = dict(zip(fields[::2], fields[1::2]))
-        return int(found[b"num-slaves"]), int(found[b"num-other-sentinels"])
+            wait_for(lambda s=sentinel: Sentinels.known(s) == (2, 2), what="sentinels to know each other")
 
     @property
     def url(self):
