@@ -1,7 +1,7 @@
 -- Examines the items near the positions in ARGV[5], before both ends. Only claim.lua uses this part. It
 -- defines the list, read() and take(). A rotation moves all items to the left that it does not move to
--- the right end. So each search goes from its position to the left, in 1,024 items together. These
--- items are not moved, and do not count as examined.
+-- the right end. So each search goes from its position to the left, in 1,024 items
+-- together. These items are not moved, and do not count as examined.
 if ends and #ARGV[5] > 2 then
   local near = {}
   for number in string.gmatch(string.sub(ARGV[5], 3), '%d+') do

@@ -14,8 +14,8 @@ local function free_among(first, count, stop)
 end
 
 -- Returns the number of items that the caller may lock, and the number of free items that were
--- found at both ends, at most the number of free fleet slots. The first number is 0 or less if all
--- items are for other waiters.
+-- found at both ends, at most the number of free fleet slots. The first number is 0 or
+-- less if all items are for other waiters.
 local function share_of_caller()
   local held = tonumber(ARGV[8])
   local overdue = held < 0 and called == 0
@@ -27,6 +27,7 @@ local function share_of_caller()
     share = overdue and math.max(1, math.ceil(part)) or 0
   end
   -- The items that were claimed longest ago are at the left end, and new ones at the right end.
+  local most_bytes = tonumber(ARGV[11])
   local free, examined = free_among(0, min(16, length), most_bytes / 2)
   local more = free == examined and examined < length
   if free <= called and length > 16 then
