@@ -1,5 +1,6 @@
 """Starts w8yd many times, and sends a signal at a different moment of each start."""
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -24,6 +25,7 @@ log_file = "{home}/log"
 drain_timeout = "100ms"
 """
 LIST = '[lists.{name}]\ncommand = ["true"]\nhistory = 0\n'
+ENDED = contextlib.suppress(FileNotFoundError, ProcessLookupError)
 
 
 def mask(pid, which="SigBlk"):
@@ -40,9 +42,16 @@ def name_of(pid):
 
 
 def descendants(pid):
-    found = [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
-             for child in (task / "children").read_text().split()]
-    return found + [one for child in found for one in descendants(child)]
+    """Returns name and signal mask of each descendant by process ID. A process that ends meanwhile is left out."""
+    found, children = {}, []
+    with ENDED:
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            children += map(int, (task / "children").read_text().split())
+    for child in children:
+        with ENDED:
+            found[child] = (name_of(child), mask(child))
+        found |= descendants(child)
+    return found
 
 
 class Host:
@@ -173,7 +182,7 @@ def write_executor(host_name):
 
 
 def sleepers(pid):
-    return [child for child in descendants(pid) if name_of(child) == "sleep"]
+    return [child for child, (name, _) in descendants(pid).items() if name == "sleep"]
 
 
 host = Host("masks", write_executor("masks"), ["--embedded", "redis"], [*HELD, signal.SIGTERM])
@@ -183,10 +192,10 @@ with Wire(host.home / "redis" / "redis.sock") as redis:
     for name in ("stream", "single", "helped"):
         redis.ask("RPUSH", f"{name}:list", "item")
 host.wait(lambda: len(sleepers(host.pid)) == 3, "three runs")
-masks = {child: mask(child) for child in descendants(host.pid)}
-names = {name_of(child) for child in masks}
+children = descendants(host.pid)
+names = {name for name, _ in children.values()}
 assert {"redis-server", "sleep", *(["w8yd-spawn"] if os.geteuid() == 0 else [])} <= names, names
-assert not any(masks.values()), [(name_of(child), masks[child]) for child in masks]
+assert not any(blocked for _, blocked in children.values()), children
 assert int((HOME / "probe").read_text().split()[1], 16) == 0
 host.end()
 print("children: no signal blocked")
