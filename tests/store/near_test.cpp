@@ -56,6 +56,43 @@ TEST_CASE("an item in the middle of a long list that an operator releases is cla
   CHECK(at.server.command({"LINDEX", "work:list", "3000"}) == "3000");
 }
 
+TEST_CASE("a claim in the middle moves items away from the left end that are due later") {
+  NearFixture at(8000);
+  // The items behind the claimed one are due sooner than the items at the left end, whose locks do
+  // not expire.
+  SUBCASE("the next item is due soon") {
+    at.server.command({"SET", "work:lock:3001", "delay:cooldown", "PX", "60000"});
+  }
+  SUBCASE("the next item is free") {
+    at.server.command({"DEL", "work:lock:3001"});
+  }
+  at.changes.release({"3000"});
+  CHECK(at.located());
+  CHECK(items_of(at.host.claim(1, store::Scan::ends)) == std::vector<Item>{"3000"});
+  CHECK(at.server.command({"LINDEX", "work:list", "0"}) == "1024");
+  CHECK(at.server.command({"LINDEX", "work:list", "-1"}) == "1023");
+  CHECK(at.server.command({"LLEN", "work:list"}) == "8000");
+}
+
+TEST_CASE("a claim in the middle moves no items that are due sooner") {
+  NearFixture at(8000);
+  at.server.command({"SET", "work:lock:3001", "delay:cooldown", "PX", "60000"});
+  std::string sooner;
+  std::string first;  // item at the left end afterwards
+  SUBCASE("the first") {
+    sooner = first = "0";
+  }
+  SUBCASE("the last item that it would move") {
+    sooner = "1023";
+    first = "512";
+  }
+  at.server.command({"SET", "work:lock:" + sooner, "delay:cooldown", "PX", "30000"});
+  at.changes.release({"3000"});
+  CHECK(at.located());
+  CHECK(items_of(at.host.claim(1, store::Scan::ends)) == std::vector<Item>{"3000"});
+  CHECK(at.server.command({"LINDEX", "work:list", "0"}) == first);
+}
+
 TEST_CASE("released items are found after hosts have rotated the list") {
   NearFixture at(8000);
   at.changes.release({"5000", "3000", "7000"});

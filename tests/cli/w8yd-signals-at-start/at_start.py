@@ -42,7 +42,7 @@ def name_of(pid):
 
 
 def descendants(pid):
-    """Returns name and signal mask of each descendant by process ID. A process that ends meanwhile is left out."""
+    """Returns name and signal mask of each descendant by process ID. It skips a process that ends meanwhile."""
     found, children = {}, []
     with ENDED:
         for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
