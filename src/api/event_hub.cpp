@@ -1,10 +1,10 @@
 #include "api/event_hub.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "api/api_json.hpp"
+#include "core/number.hpp"
 #include "loop/loop.hpp"
 
 namespace w8y::api {
@@ -82,10 +82,8 @@ std::string EventHub::id_line(std::uint64_t number) const {
 std::optional<std::uint64_t> EventHub::number_of(std::string_view id) const {
   if (!id.starts_with(name_ + ".")) return std::nullopt;
   id.remove_prefix(name_.size() + 1);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
-  if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
-  return number;
+  const auto number = read_integer(id, {});
+  return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
 }
 
 // ---- earlier events

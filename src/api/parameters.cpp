@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "core/escape.hpp"
+#include "core/number.hpp"
 #include "core/units.hpp"
 #include "operator/query_context.hpp"
 #include "operator/stored.hpp"
@@ -52,12 +52,12 @@ std::optional<WallTime> since_of(const http::HttpRequest& request) {
 verbs::PageRequest part_of(const http::HttpRequest& request) {
   verbs::PageRequest part;
   if (const auto limit = request.parameter("limit")) {
-    const char* end = limit->data() + limit->size();
-    const auto [at, error] = std::from_chars(limit->data(), end, part.limit);
-    if (error != std::errc{} || at != end || part.limit == 0 || part.limit > max_wanted)
+    const auto number = read_integer(*limit, {1, max_wanted});
+    if (!number)
       throw QueryError(bad_request, "?limit= must be a number from 1 to " +
                                         std::to_string(max_wanted) + ", not " +
                                         escape_text(*limit));
+    part.limit = static_cast<std::size_t>(*number);
   }
   part.after = text_of(request, "after");
   return part;

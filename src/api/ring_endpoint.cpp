@@ -1,12 +1,12 @@
 #include "api/ring_endpoint.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <utility>
 
 #include "api/endpoints.hpp"
 #include "api/query_json.hpp"
+#include "core/number.hpp"
 
 namespace w8y::api {
 
@@ -18,12 +18,9 @@ constexpr std::size_t max_rings = 16;
 std::size_t max_of(const http::HttpRequest& request, std::string& error) {
   const auto text = request.parameter("most");
   if (!text) return verbs::max_in_ring;
-  std::size_t most = 0;
-  const char* end = text->data() + text->size();
-  const auto [at, failed] = std::from_chars(text->data(), end, most);
-  if (failed != std::errc{} || at != end || most < 1 || most > verbs::max_in_ring)
-    error = "?most= must be a number from 1 to " + std::to_string(verbs::max_in_ring);
-  return most;
+  const auto most = read_integer(*text, {1, verbs::max_in_ring});
+  if (!most) error = "?most= must be a number from 1 to " + std::to_string(verbs::max_in_ring);
+  return static_cast<std::size_t>(most.value_or(0));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <set>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/item.hpp"
+#include "core/number.hpp"
 #include "core/text.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/failure.hpp"
@@ -31,16 +31,13 @@ verbs::ScheduleChanges schedules_of(const Options& options, Context& context) {
 }
 
 verbs::UnixSeconds unix_time_of(const char* option, const std::string& text) {
-  verbs::UnixSeconds time = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, time);
-  if (error == std::errc{} && at == end) return time;
+  if (const auto time = read_integer(text, range_of<verbs::UnixSeconds>)) return *time;
   for (const char* format :
        {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
         "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
     tm parts{};
     const char* rest = strptime(text.c_str(), format, &parts);
-    if (rest == end) return std::int64_t{timegm(&parts)};
+    if (rest == text.data() + text.size()) return std::int64_t{timegm(&parts)};
   }
   throw Failure(wrong_usage, std::string(option) +
                                  " needs a Unix time, such as 1763730000, or a time in UTC, such "

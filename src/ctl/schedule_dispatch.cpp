@@ -1,7 +1,6 @@
 // Dispatches without w8yd: moves due jobs to their queues, until HALT.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <optional>
 
 #include "core/escape.hpp"
+#include "core/number.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/schedule_common.hpp"
@@ -35,10 +35,8 @@ class TimeFile {
     if (!file.is_open() && errno == ENOENT) return std::nullopt;
     std::string text{std::istreambuf_iterator<char>(file), {}};
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-    verbs::UnixSeconds time = 0;
-    const char* end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, time);
-    if (!file.is_open() || error != std::errc{} || at != end)
+    const auto time = read_integer(text, range_of<verbs::UnixSeconds>);
+    if (!file.is_open() || !time)
       throw Failure(refused, "the time file " + escape_text(path_) +
                                  " cannot be read or has no Unix time; delete it to start now");
     return time;

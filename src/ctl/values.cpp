@@ -1,10 +1,10 @@
 #include "ctl/values.hpp"
 
-#include <charconv>
 #include <ctime>
 
 #include "core/base64.hpp"
 #include "core/escape.hpp"
+#include "core/number.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "ctl/failure.hpp"
@@ -61,10 +61,8 @@ Duration duration_of(const char* option, const std::string& text) {
 }
 
 std::size_t number_of(const char* option, const std::string& text, std::size_t most) {
-  std::size_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc{} && at == end && number >= 1 && number <= most) return number;
+  const auto number = read_integer(text, {1, static_cast<std::int64_t>(most)});
+  if (number) return static_cast<std::size_t>(*number);
   throw needs(option, "a number from 1 to " + std::to_string(most), text);
 }
 

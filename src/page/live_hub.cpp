@@ -1,12 +1,12 @@
 #include "page/live_hub.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <variant>
 
 #include "api/endpoints.hpp"
 #include "core/json_object.hpp"
+#include "core/number.hpp"
 #include "loop/loop.hpp"
 #include "page/page.hpp"
 #include "view/host_view.hpp"
@@ -302,10 +302,9 @@ void LiveHub::subscribe(http::HttpReply& reply, const std::string& last_id) {
 bool LiveHub::resume(Client& client, const std::string& last_id) {
   const std::string before = tag_ + "-";
   if (state_ != State::active || !last_id.starts_with(before)) return false;
-  std::uint64_t seen = 0;
-  const char* end = last_id.data() + last_id.size();
-  const auto [at, error] = std::from_chars(last_id.data() + before.size(), end, seen);
-  if (error != std::errc{} || at != end || seen > number_) return false;
+  const auto number = read_integer(std::string_view(last_id).substr(before.size()), {});
+  if (!number || static_cast<std::uint64_t>(*number) > number_) return false;
+  const auto seen = static_cast<std::uint64_t>(*number);
   if (seen < number_ && (sent_.empty() || sent_.front().number > seen + 1)) return false;
   std::string missed;
   for (const Told& told : sent_)

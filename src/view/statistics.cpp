@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <system_error>
 
 #include "core/json_object.hpp"
 #include "core/number.hpp"
@@ -18,17 +16,6 @@ using Kind = StatisticsMark::Kind;
 
 /// Names of the kinds, in the order of the enum.
 constexpr std::array mark_kinds = {"start", "reload", "breaker"};
-
-/// Maximum of a count in a bucket. Larger ones are not of w8yd, and their sum could overflow.
-constexpr std::uint64_t max_bucket_count = std::uint64_t{1} << 53;
-
-std::optional<std::uint64_t> count_from(std::string_view text) {
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count > max_bucket_count)
-    return std::nullopt;
-  return count;
-}
 
 void put_percentile(core::JsonObject& json, const char* name, const DurationBins& bins,
                     unsigned percent) {
@@ -66,13 +53,13 @@ std::optional<StatisticsBucket> read_bucket(std::string_view text) {
     part = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
   }
-  const auto start = count_from(parts[0]);
-  const auto runs = count_from(parts[1]);
-  const auto failed = count_from(parts[2]);
+  const auto start = read_integer(parts[0], {0, ms_range.max / 60'000});
+  const auto runs = read_integer(parts[1], count_range);
+  const auto failed = read_integer(parts[2], count_range);
   if (!start || !runs || !failed || !text.empty()) return std::nullopt;
-  if (*start > static_cast<std::uint64_t>(ms_range.max / 60'000)) return std::nullopt;
-  return StatisticsBucket{std::chrono::minutes(*start), *runs, *failed,
-                          DurationBins::parse(parts[3]), DurationBins::parse(parts[4])};
+  return StatisticsBucket{std::chrono::minutes(*start), static_cast<std::uint64_t>(*runs),
+                          static_cast<std::uint64_t>(*failed), DurationBins::parse(parts[3]),
+                          DurationBins::parse(parts[4])};
 }
 
 const char* kind_name(Kind kind) {
