@@ -40,7 +40,7 @@ std::string change_json(const std::string& list, const std::vector<verbs::Change
 /// Changes the items of a group of errors. The response counts them by result.
 std::string change_errors(const Routes& routes, verbs::GroupChange change, QueryContext& query,
                           const http::HttpRequest& request) {
-  const view::JsonFields body = body_of(request, {"reason", "by"});
+  const view::JsonFields body = body_of(request.body, {"reason", "by"});
   const verbs::ChangeNote note{by_in(body, routes), text_in(body, "reason"), wall_time()};
   const std::string &list = request.path[3], &group = request.path[5];
   const verbs::ChangedGroup all = verbs::write(query, [&] {
@@ -103,7 +103,7 @@ void run_item(const Routes& routes, const http::HttpRequest& request,
 
 void add_list_changes(const Routes& routes) {
   query_at(routes, endpoints::pause_list, [routes](const http::HttpRequest& request) {
-    const view::JsonFields body = body_of(request, {"reason", "for", "by"});
+    const view::JsonFields body = body_of(request.body, {"reason", "for", "by"});
     Pause pause{text_in(body, "reason"), by_in(body, routes), wall_time(), WallTime(0)};
     const auto period = duration_in(body, "for");
     if (period) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period);
@@ -114,7 +114,7 @@ void add_list_changes(const Routes& routes) {
     };
   });
   query_at(routes, endpoints::resume_list, [](const http::HttpRequest& request) {
-    static_cast<void>(body_of(request, {"by"}));
+    static_cast<void>(body_of(request.body, {"by"}));
     return [list = request.path[3]](QueryContext& query) {
       verbs::kind_of(query, list);
       return view::resume_json(list, verbs::resume_list(query, list));
@@ -124,7 +124,7 @@ void add_list_changes(const Routes& routes) {
 
 void add_item_changes(const Routes& routes) {
   query_at(routes, endpoints::quarantine_item, [routes](const http::HttpRequest& request) {
-    const view::JsonFields body = body_of(request, {"reason", "by"});
+    const view::JsonFields body = body_of(request.body, {"reason", "by"});
     const verbs::ChangeNote note{by_in(body, routes), text_in(body, "reason"), wall_time()};
     return [list = request.path[3], item = request.path[5], note](QueryContext& query) {
       verbs::kind_of(query, list);
@@ -132,14 +132,14 @@ void add_item_changes(const Routes& routes) {
     };
   });
   query_at(routes, endpoints::release_item, [](const http::HttpRequest& request) {
-    static_cast<void>(body_of(request, {"by"}));
+    static_cast<void>(body_of(request.body, {"by"}));
     return [list = request.path[3], item = request.path[5]](QueryContext& query) {
       verbs::kind_of(query, list);
       return change_json(list, verbs::release_items(query, list, {item}));
     };
   });
   query_at(routes, endpoints::move_first, [](const http::HttpRequest& request) {
-    static_cast<void>(body_of(request, {"by"}));
+    static_cast<void>(body_of(request.body, {"by"}));
     return [list = request.path[3], item = request.path[5]](QueryContext& query) {
       verbs::kind_of(query, list);
       return change_json(list, {verbs::move_first(query, list, item)});
@@ -155,7 +155,7 @@ void add_item_changes(const Routes& routes) {
              });
   write_at(
       routes, endpoints::rerun_item, [](QueryContext& query, const http::HttpRequest& request) {
-        static_cast<void>(body_of(request, {"by"}));
+        static_cast<void>(body_of(request.body, {"by"}));
         const std::string &list = request.path[3], &item = request.path[5];
         return change_json(
             list, verbs::write(query, [&] { return verbs::rerun_items(query, list, {item}); }));

@@ -40,7 +40,7 @@ void add_fleet_view(const Routes& routes) {
     };
   });
   query_at(routes, endpoints::forget_host, [](const http::HttpRequest& request) {
-    static_cast<void>(body_of(request, {"by"}));
+    static_cast<void>(body_of(request.body, {"by"}));
     return [name = request.path[4]](QueryContext& query) {
       verbs::forget_host(query, name);
       core::AsciiObject json(64);

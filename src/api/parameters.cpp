@@ -82,10 +82,10 @@ std::vector<std::string> outcomes_of(const http::HttpRequest& request) {
   return outcomes;
 }
 
-JsonFields body_of(const http::HttpRequest& request, std::vector<std::string> known) {
+JsonFields body_of(const std::string& text, const std::vector<std::string>& known) {
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
-  auto body = JsonFields::parse(request.body.empty() ? "{}" : request.body);
+  auto body = JsonFields::parse(text.empty() ? "{}" : text);
   if (!body) throw QueryError(bad_request, "the body must be a JSON object; known members: " + all);
   for (const std::string& name : body->names()) {
     const bool is_known = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {

@@ -34,7 +34,7 @@ std::vector<std::string> outcomes_of(const http::HttpRequest& request);
 
 /// Parses the body: an object without members other than `known`, or nothing. A name may also have
 /// the suffix _base64.
-view::JsonFields body_of(const http::HttpRequest& request, std::vector<std::string> known);
+view::JsonFields body_of(const std::string& body, const std::vector<std::string>& known);
 std::string text_in(const view::JsonFields& body, const char* name);
 bool flag_in(const view::JsonFields& body, const char* name);
 /// Returns the operator of a change: the member "by", otherwise the status API of this host.

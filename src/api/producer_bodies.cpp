@@ -107,22 +107,16 @@ const char* result_text(char digit) {
   return texts.at(static_cast<std::size_t>(digit - '0'));
 }
 
-JsonFields fields_of(const std::string& body, const std::vector<std::string>& known) {
-  http::HttpRequest request;
-  request.body = body;
-  return body_of(request, known);
-}
-
 }  // namespace
 
 ItemsToAdd read_items_to_add(const std::string& body) {
-  const JsonFields fields = fields_of(body, {"items", "allow_duplicates", "create", "by"});
+  const JsonFields fields = body_of(body, {"items", "allow_duplicates", "create", "by"});
   return {entries_of<Item>(fields, "items", 1000, item_of), flag_in(fields, "allow_duplicates"),
           flag_in(fields, "create"), text_in(fields, "by")};
 }
 
 JobsToPut read_jobs_to_put(const std::string& body) {
-  const JsonFields fields = fields_of(body, {"jobs", "create", "by"});
+  const JsonFields fields = body_of(body, {"jobs", "create", "by"});
   verbs::RandomIds ids;
   const auto read = [&ids](const JsonFields::Element& element,
                            std::string& error) -> std::optional<verbs::NewJob> {
@@ -137,7 +131,7 @@ JobsToPut read_jobs_to_put(const std::string& body) {
 }
 
 ScheduleBody read_schedule_to_set(const std::string& body) {
-  const JsonFields fields = fields_of(body, {"schedule", "tz", "jitter", "create"});
+  const JsonFields fields = body_of(body, {"schedule", "tz", "jitter", "create"});
   if (!fields.is_text("schedule"))
     throw QueryError(bad_request, "schedule must be a string, such as \"FREQ=DAILY\"");
   if (fields.has("tz") && !fields.is_text("tz"))

@@ -123,7 +123,7 @@ std::string retract_job(QueryContext& query, const http::HttpRequest& request) {
 }
 
 std::string retry_job(QueryContext& query, const http::HttpRequest& request) {
-  static_cast<void>(body_of(request, {"by"}));
+  static_cast<void>(body_of(request.body, {"by"}));
   const std::string &feed = request.path[3], &id = request.path[5];
   verbs::check_feed_tag(query, feed);
   verbs::JobFeed jobs({query.redis, query.cluster(), query.by}, feed);

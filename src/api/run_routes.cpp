@@ -61,7 +61,7 @@ void quarantine_then_end(const Routes& routes, const view::RunView& run, const E
 }
 
 Ending ending_of(const Routes& routes, const http::HttpRequest& request) {
-  const view::JsonFields body = body_of(request, {"quarantine", "reason", "by"});
+  const view::JsonFields body = body_of(request.body, {"quarantine", "reason", "by"});
   Ending ending{flag_in(body, "quarantine"), text_in(body, "reason"), by_in(body, routes)};
   if (!ending.reason.empty() && !ending.quarantine)
     throw verbs::QueryError(400, "a reason is allowed only with \"quarantine\": true");
