@@ -5,6 +5,7 @@
 
 #include "core/escape.hpp"
 #include "operator/query_context.hpp"
+#include "operator/stored.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/scripts.hpp"
 
@@ -120,10 +121,7 @@ redis::ReplyCopy FeedAccess::read(const redis::Command& command, const std::stri
   try {
     return client().call(command);
   } catch (const redis::RedisError& error) {
-    if (!starts_with(error, "WRONGTYPE")) throw;
-    throw redis::RedisError(
-        "WRONGTYPE the key " + escape_text(key) + " is of a wrong type; rename or delete it",
-        error.code());
+    throw error_at(error.what(), error.code(), key);
   }
 }
 
@@ -136,9 +134,8 @@ std::optional<std::string> FeedAccess::item(const std::string& id) {
 
 void FeedAccess::ids(const EachId& each) {
   check();
-  const FeedKind kind = kind_.value_or(FeedKind::feed);
-  if (kind == FeedKind::job) return fields(each);
-  range(kind == FeedKind::feed ? "ZRANGE" : "LRANGE", each);
+  if (kind() == FeedKind::job) return fields(each);
+  range(kind() == FeedKind::feed ? "ZRANGE" : "LRANGE", each);
 }
 
 /// Reads IDs in parts. Each part starts with the last ID of the previous one. If that ID has moved,

@@ -1,9 +1,11 @@
 // Common parts of the operations on one feed: existence, kind and contents.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -88,6 +90,7 @@ class FeedAccess {
   [[nodiscard]] std::string remedy() const;
   [[noreturn]] void refuse_kind(std::string_view found) const;
 
+  [[nodiscard]] FeedKind kind() const { return kind_.value_or(FeedKind::feed); }
   [[nodiscard]] redis::SyncClient& client() const { return at_.client; }
   [[nodiscard]] bool in_cluster() const { return at_.is_cluster; }
   [[nodiscard]] const std::string& by() const { return at_.by; }
@@ -106,16 +109,24 @@ inline constexpr std::size_t items_of_part = 500;
 /// Limit if each item may search the whole list of IDs.
 inline constexpr std::size_t walks_of_part = 4;
 inline constexpr std::size_t bytes_of_part = std::size_t{256} << 10;
-/// Returns how many of `items`, from `first` on, fit into one call.
-template <typename Items, typename Size>
-std::size_t part_of(const Items& items, std::size_t first, Size&& size,
-                    std::size_t most = items_of_part) {
-  std::size_t count = 0;
-  for (std::size_t bytes = 0; first + count < items.size() && count < most; ++count) {
-    bytes += size(items[first + count]);
-    if (count > 0 && bytes > bytes_of_part) break;
+inline std::size_t size_of(const std::string& id_or_item) {
+  return id_or_item.size();
+}
+inline std::size_t size_of(const FeedItem& item) {
+  return item.first.size() + item.second.size();
+}
+/// Calls `send` with each part of `items` that fits into one call, in order.
+template <typename Item, typename Send>
+void each_part(const std::vector<Item>& items, Send send, std::size_t most = items_of_part) {
+  for (std::span<const Item> rest(items); !rest.empty();) {
+    std::size_t count = 0;
+    for (std::size_t bytes = 0; count < std::min(rest.size(), most); ++count) {
+      bytes += size_of(rest[count]);
+      if (count > 0 && bytes > bytes_of_part) break;
+    }
+    send(rest.first(count));
+    rest = rest.subspan(count);
   }
-  return count;
 }
 
 }  // namespace w8y::verbs

@@ -92,13 +92,11 @@ std::vector<std::string> claimed_jobs(redis::SyncClient& client, const FeedKeys&
 
 void remove_leases(redis::SyncClient& client, const FeedKeys& keys,
                    const std::vector<std::string>& ids) {
-  for (std::size_t first = 0; first < ids.size();) {
-    const std::size_t count = part_of(ids, first, [](const std::string& id) { return id.size(); });
+  each_part(ids, [&](std::span<const std::string> part) {
     redis::Command arguments = {keys.lease_prefix};
-    for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(ids[i]);
+    arguments.insert(arguments.end(), part.begin(), part.end());
     client.run(scripts::feed_leases, {keys.claimed}, arguments);
-    first += count;
-  }
+  });
 }
 
 }  // namespace

@@ -48,60 +48,51 @@ bool is_gone(const redis::RedisError& error) {
 
 std::vector<bool> RetractingFeed::retract(const std::vector<std::string>& ids) {
   std::vector<bool> done;
-  for (std::size_t first = 0; first < ids.size();) {
-    const std::size_t count = part_of(
-        ids, first, [](const std::string& id) { return id.size(); },
-        kind_ == FeedKind::sorted_feed ? walks_of_part : items_of_part);
-    redis::Command arguments = {keys().feed, kind_name(kind_), keys().retract_channel};
-    for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(ids[i]);
+  const auto send = [&](std::span<const std::string> part) {
+    redis::Command arguments = {keys().feed, kind_name(kind()), keys().retract_channel};
+    arguments.insert(arguments.end(), part.begin(), part.end());
     const redis::ReplyCopy told =
         run(scripts::feed_retract, {keys().config, keys().ids, keys().items}, arguments);
     for (const auto& each : told.elements) done.push_back(each.number == 1);
-    first += count;
-  }
+  };
+  each_part(ids, send, kind() == FeedKind::sorted_feed ? walks_of_part : items_of_part);
   done.resize(ids.size());
   return done;
 }
 
 /// If many items exceed max_length, they are dropped in steps before the first item is published.
 void Feed::publish(const std::vector<FeedItem>& items) {
-  for (std::size_t first = 0; first < items.size();) {
-    const std::size_t count = part_of(
-        items, first, [](const FeedItem& item) { return item.first.size() + item.second.size(); });
-    first += publish_part(items, first, count);
-  }
+  each_part(items, [this](std::span<const FeedItem> part) {
+    while (!part.empty()) part = part.subspan(publish_part(part));
+  });
 }
 
-std::size_t Feed::publish_part(const std::vector<FeedItem>& items, std::size_t first,
-                               std::size_t count) {
+std::size_t Feed::publish_part(std::span<const FeedItem> items) {
   redis::Command arguments = {keys().feed, keys().publish_channel, keys().edit_channel,
                               keys().retract_channel, dropped_at_once};
-  for (std::size_t i = first; i < first + count; ++i)
-    arguments.insert(arguments.end(), {items[i].first, items[i].second});
+  for (const auto& [id, item] : items) arguments.insert(arguments.end(), {id, item});
   const redis::ReplyCopy told =
       run(scripts::feed_publish, {keys().config, keys().ids, keys().items, keys().publishes},
           arguments);
   two_units_ = two_units_ || (told.elements.size() > 1 && told.elements[1].number == 1);
-  return told.elements.empty() ? count : static_cast<std::size_t>(told.elements[0].number);
+  if (told.elements.empty()) return items.size();
+  return std::min(items.size(), static_cast<std::size_t>(told.elements[0].number));
 }
 
 std::vector<std::string> SortedFeed::insert(const FeedPosition& at,
                                             const std::vector<std::string>& items) {
   std::vector<std::string> ids;
+  const auto send = [&](std::span<const std::string> part) {
+    redis::Command arguments = {keys().feed, keys().publish_channel, keys().position_channel,
+                                word_of(at.where, true), at.id};
+    arguments.insert(arguments.end(), part.begin(), part.end());
+    redis::ReplyCopy told =
+        run(scripts::sorted_insert,
+            {keys().config, keys().ids, keys().items, keys().publishes, keys().idincr}, arguments);
+    for (auto& id : told.elements) ids.push_back(std::move(id.text));
+  };
   try {
-    for (std::size_t first = 0; first < items.size();) {
-      const std::size_t count = part_of(
-          items, first, [](const std::string& item) { return item.size(); },
-          at.id.empty() ? items_of_part : walks_of_part);
-      redis::Command arguments = {keys().feed, keys().publish_channel, keys().position_channel,
-                                  word_of(at.where, true), at.id};
-      for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(items[i]);
-      redis::ReplyCopy told = run(
-          scripts::sorted_insert,
-          {keys().config, keys().ids, keys().items, keys().publishes, keys().idincr}, arguments);
-      for (auto& id : told.elements) ids.push_back(std::move(id.text));
-      first += count;
-    }
+    each_part(items, send, at.id.empty() ? items_of_part : walks_of_part);
   } catch (const redis::RedisError& error) {
     if (is_gone(error)) throw position_gone(at, keys().feed);
     throw;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,9 @@ namespace w8y::verbs {
 class RetractingFeed : public FeedAccess {
  public:
   RetractingFeed(FeedServer at, const std::string& feed, FeedKind kind)
-      : FeedAccess(at, feed, kind), kind_(kind) {}
+      : FeedAccess(at, feed, kind) {}
   /// Retracts items. Returns for each ID whether the item existed.
   std::vector<bool> retract(const std::vector<std::string>& ids);
-
- private:
-  FeedKind kind_;
 };
 
 class Feed : public RetractingFeed {
@@ -32,8 +30,8 @@ class Feed : public RetractingFeed {
   [[nodiscard]] bool has_two_units() const { return two_units_; }
 
  private:
-  std::size_t publish_part(const std::vector<FeedItem>& items, std::size_t first,
-                           std::size_t count);
+  /// Returns how many of the items were published.
+  std::size_t publish_part(std::span<const FeedItem> items);
 
   bool two_units_ = false;
 };

@@ -40,19 +40,23 @@ std::string id_error(const std::string& id) {
   return {};
 }
 
-void QueueFeed::put(const std::vector<FeedItem>& items, bool high) {
+void QueueFeed::put_all(const redis::Script& script, const redis::Command& keys,
+                        const redis::Command& before, const std::vector<FeedItem>& items,
+                        const redis::Command& after) {
   Calls calls;
-  for (std::size_t first = 0; first < items.size();) {
-    const std::size_t count =
-        part_of(items, first, [](const FeedItem& item) { return item.second.size(); });
-    auto& call = calls.emplace_back();
-    call.keys = {keys().config, keys().ids, keys().items, keys().publishes};
-    call.args = {keys().feed, high ? "1" : "0"};
-    for (std::size_t i = first; i < first + count; ++i)
-      call.args.insert(call.args.end(), {items[i].first, items[i].second});
-    first += count;
-  }
-  run_all(scripts::feed_put, std::move(calls));
+  each_part(items, [&](std::span<const FeedItem> part) {
+    redis::Command& args = calls.emplace_back(Calls::value_type{keys, before}).args;
+    for (const auto& [id, item] : part) {
+      args.insert(args.end(), {id, item});
+      args.insert(args.end(), after.begin(), after.end());
+    }
+  });
+  run_all(script, std::move(calls));
+}
+
+void QueueFeed::put(const std::vector<FeedItem>& items, bool high) {
+  put_all(scripts::feed_put, {keys().config, keys().ids, keys().items, keys().publishes},
+          {keys().feed, high ? "1" : "0"}, items, {});
 }
 
 std::optional<FeedItem> QueueFeed::get() {
@@ -60,7 +64,7 @@ std::optional<FeedItem> QueueFeed::get() {
     redis::ReplyCopy told =
         run(scripts::feed_get,
             {keys().config, keys().ids, keys().items, keys().claimed, keys().stalled},
-            {keys().feed, kind_name(kind_), max_item_bytes});
+            {keys().feed, kind_name(kind()), max_item_bytes});
     auto& words = told.elements;
     if (words.empty() || words[0].text == "none") return std::nullopt;
     if (words[0].text == "long")
@@ -75,12 +79,10 @@ std::optional<FeedItem> QueueFeed::get() {
 std::vector<JobFeed::Done> JobFeed::change(const char* what, const std::vector<std::string>& ids,
                                            const std::string& channel, const std::string& result) {
   std::vector<Done> done;
-  for (std::size_t first = 0; first < ids.size();) {
-    const std::size_t count = part_of(
-        ids, first, [](const std::string& id) { return id.size(); }, walks_of_part);
+  const auto send = [&](std::span<const std::string> part) {
     redis::Command arguments = {keys().feed,  what,    keys().lease_prefix,
                                 keys().taken, channel, result};
-    for (std::size_t i = first; i < first + count; ++i) arguments.emplace_back(ids[i]);
+    arguments.insert(arguments.end(), part.begin(), part.end());
     redis::ReplyCopy told = run(scripts::job_change,
                                 {keys().config, keys().ids, keys().items, keys().published,
                                  keys().claimed, keys().cancelled, keys().stalled, keys().finishes},
@@ -88,8 +90,8 @@ std::vector<JobFeed::Done> JobFeed::change(const char* what, const std::vector<s
     for (auto& each : told.elements)
       done.push_back(each.kind == redis::ReplyCopy::Kind::string ? Done{false, std::move(each.text)}
                                                                  : Done{each.number == 1, {}});
-    first += count;
-  }
+  };
+  each_part(ids, send, walks_of_part);
   done.resize(ids.size());
   return done;
 }
@@ -152,18 +154,9 @@ store::RecordedReply JobFeed::put(const std::vector<NewJob>& jobs, const PutTerm
 }
 
 void JobFeed::put(const std::vector<FeedItem>& items, bool high) {
-  Calls calls;
-  for (std::size_t first = 0; first < items.size();) {
-    const std::size_t count =
-        part_of(items, first, [](const FeedItem& item) { return item.second.size(); });
-    auto& call = calls.emplace_back();
-    call.keys = keys_of_put();
-    call.args = {keys().feed, "", keys().keep, keys().result_prefix, "", "", ""};
-    for (std::size_t i = first; i < first + count; ++i)
-      call.args.insert(call.args.end(), {items[i].first, items[i].second, high ? "hn" : "n", ""});
-    first += count;
-  }
-  run_all(scripts::job_put, std::move(calls));
+  put_all(scripts::job_put, keys_of_put(),
+          {keys().feed, "", keys().keep, keys().result_prefix, "", "", ""}, items,
+          {high ? "hn" : "n", ""});
   std::vector<DisplayItem> jobs;
   for (const FeedItem& item : items) jobs.emplace_back(item.first);
   record_changes(client(), KeyNames(keys().feed).start(), {"added", by(), {}, {}}, jobs);
@@ -223,15 +216,14 @@ JobFeed::ReturnResult JobFeed::end_claims(const char* how, const std::vector<std
   RunIds run_ids((std::uint64_t{std::random_device()()} << 32U) | std::random_device()());
   const WallTime time = now();
   ReturnResult result;
-  for (std::size_t first = 0; first < ids.size();) {
-    const std::size_t count = part_of(ids, first, [](const std::string& id) { return id.size(); });
+  each_part(ids, [&](std::span<const std::string> part) {
     redis::Command arguments = {
         keys().feed, how,          keys().lease_prefix, keys().taken, max_failures, history,
         max_id,      failure.host, failure.reason,      keys().runs,  keys().events};
     std::vector<std::string> runs;
-    for (std::size_t i = 0; i < count; ++i) runs.push_back(run_ids.next(time).str());
-    for (std::size_t i = 0; i < count; ++i)
-      arguments.insert(arguments.end(), {ids[first + i], runs[i]});
+    for (std::size_t i = 0; i < part.size(); ++i) runs.push_back(run_ids.next(time).str());
+    for (std::size_t i = 0; i < part.size(); ++i)
+      arguments.insert(arguments.end(), {part[i], runs[i]});
     redis::ReplyCopy told = run(scripts::job_return,
                                 {keys().config, keys().ids, keys().items, keys().published,
                                  keys().claimed, keys().cancelled, keys().stalled},
@@ -242,8 +234,7 @@ JobFeed::ReturnResult JobFeed::end_claims(const char* how, const std::vector<std
       result.jobs.push_back(each.kind == redis::ReplyCopy::Kind::string
                                 ? Returned{{false, std::move(each.text)}, false}
                                 : Returned{{each.number > 0, {}}, each.number == 2});
-    first += count;
-  }
+  });
   result.jobs.resize(ids.size());
   record(std::string_view(how) == "fail" ? "failed" : "requeued", ids, result.jobs, failure.reason);
   return result;

@@ -30,15 +30,19 @@ class QueueFeed : public FeedAccess {
  public:
   /// `kind`: queue or job. Jobs are put by JobFeed.
   QueueFeed(FeedServer at, const std::string& feed, FeedKind kind = FeedKind::queue)
-      : FeedAccess(at, feed, kind), kind_(kind) {}
+      : FeedAccess(at, feed, kind) {}
 
   /// Puts items in this order, many per call. `high`: each before all queued items.
   void put(const std::vector<FeedItem>& items, bool high);
   /// Removes the next item of a queue, or claims the next job; nullopt: there is none.
   std::optional<FeedItem> get();
 
- private:
-  FeedKind kind_;
+ protected:
+  /// Puts items by a script that has the arguments `before`, then the ID, the item and `after` of
+  /// each item.
+  void put_all(const redis::Script& script, const redis::Command& keys,
+               const redis::Command& before, const std::vector<FeedItem>& items,
+               const redis::Command& after);
 };
 
 struct NewJob {
