@@ -1,6 +1,8 @@
 #include "operator/changes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <set>
 #include <utility>
 
@@ -25,79 +27,57 @@ void publish_change(QueryContext& query, const std::string& list) {
   static_cast<void>(query.redis.pipeline({{"PUBLISH", channel, list}}));
 }
 
-constexpr const char* not_listed = "not in the list";
+/// Result of a change of one item.
+struct Result {
+  const char* text;
+  bool done = true;
+  bool same = false;  ///< as in ChangedItem
+};
+constexpr Result not_listed{"not in the list", false};
 
-ChangedItem changed(const DisplayItem& item, store::QuarantinedAs how) {
-  switch (how) {
-    case store::QuarantinedAs::done:
-      return {item, "quarantined"};
-    case store::QuarantinedAs::was_already:
-      return {item, "was quarantined already", true, true};
-    case store::QuarantinedAs::at_end_of_run:
-      return {item, "is running; will be quarantined at the end of its run"};
-    case store::QuarantinedAs::asked_already:
-      return {item, "is running; its quarantine at the end of its run is already requested", true,
-              true};
-    case store::QuarantinedAs::not_listed:
-      break;
-  }
-  return {item, not_listed, false};
-}
+/// Results of a script, in the order of its enum.
+template <class How>
+constexpr std::nullptr_t results_of = nullptr;
+template <>
+constexpr auto results_of<store::AddedAs> =
+    std::to_array<Result>({{"in the list already; skipped", true, true}, {"added"}});
+template <>
+constexpr auto results_of<store::QuarantinedAs> = std::to_array<Result>(
+    {not_listed,
+     {"quarantined"},
+     {"was quarantined already", true, true},
+     {"is running; will be quarantined at the end of its run"},
+     {"is running; its quarantine at the end of its run is already requested", true, true}});
+template <>
+constexpr auto results_of<store::ReleasedAs> =
+    std::to_array<Result>({not_listed,
+                           {"released"},
+                           {"was free", true, true},
+                           {"is running; nothing to release", false},
+                           {"is running; will not be quarantined at the end of its run"}});
+template <>
+constexpr auto results_of<store::MovedAs> =
+    std::to_array<Result>({not_listed,
+                           {"is the next to be claimed"},
+                           {"is running already", false},
+                           {"is quarantined; release it first", false}});
+template <>
+constexpr auto results_of<store::RerunAs> =
+    std::to_array<Result>({not_listed,
+                           {"is free: its delay has ended"},
+                           {"was free", true, true},
+                           {"is running; runs again after this run"},
+                           {"is quarantined; release it first", false}});
 
-ChangedItem changed(const DisplayItem& item, store::ReleasedAs how) {
-  switch (how) {
-    case store::ReleasedAs::released:
-      return {item, "released"};
-    case store::ReleasedAs::was_free:
-      return {item, "was free", true, true};
-    case store::ReleasedAs::runs:
-      return {item, "is running; nothing to release", false};
-    case store::ReleasedAs::called_off:
-      return {item, "is running; will not be quarantined at the end of its run"};
-    case store::ReleasedAs::not_listed:
-      break;
-  }
-  return {item, not_listed, false};
-}
-
-ChangedItem changed(const DisplayItem& item, store::MovedAs how) {
-  switch (how) {
-    case store::MovedAs::first:
-      return {item, "is the next to be claimed"};
-    case store::MovedAs::runs:
-      return {item, "is running already", false};
-    case store::MovedAs::quarantined:
-      return {item, "is quarantined; release it first", false};
-    case store::MovedAs::not_listed:
-      break;
-  }
-  return {item, not_listed, false};
-}
-
-ChangedItem changed(const DisplayItem& item, store::RerunAs how) {
-  switch (how) {
-    case store::RerunAs::delay_ended:
-      return {item, "is free: its delay has ended"};
-    case store::RerunAs::was_free:
-      return {item, "was free", true, true};
-    case store::RerunAs::after_run:
-      return {item, "is running; runs again after this run"};
-    case store::RerunAs::quarantined:
-      return {item, "is quarantined; release it first", false};
-    case store::RerunAs::not_listed:
-      break;
-  }
-  return {item, not_listed, false};
-}
-
-ChangedItem changed(const DisplayItem& item, store::AddedAs how) {
-  if (how == store::AddedAs::added) return {item, "added"};
-  return {item, "in the list already; skipped", true, true};
+template <class How>
+ChangedItem changed(const DisplayItem& item, How how) {
+  const Result& result = results_of<How>.at(static_cast<std::size_t>(how));
+  return {item, result.text, result.done, result.same};
 }
 
 /// `copies`: number of removed copies.
 ChangedItem changed(const DisplayItem& item, std::size_t copies) {
-  return copies > 0 ? ChangedItem{item, "removed"} : ChangedItem{item, not_listed, false};
+  return copies > 0 ? ChangedItem{item, "removed"} : ChangedItem{item, not_listed.text, false};
 }
 
 /// `copies`: number of removed copies; nullopt: the item was in another state.
