@@ -43,13 +43,16 @@ class FeedJobs {
   FeedJobs(redis::SyncClient& client, FeedServer at, const std::string& feed)
       : client_(client), keys_(feed) {
     JobFeed access(at, feed);
-    scan("HSCAN", keys_.cancelled, 2, [this](const redis::ReplyCopy* pair) {
+    scan(client_, "HSCAN", keys_.cancelled, jobs_at_once, [this](const redis::ReplyCopy* pair) {
       cancels_[pair[0].text] = stored_number(pair[1].text);
+      return true;
     });
     read_claims();
     read_queue();
-    scan("SSCAN", keys_.stalled, 1,
-         [this](const redis::ReplyCopy* id) { add(id->text, "stalled"); });
+    scan(client_, "SSCAN", keys_.stalled, jobs_at_once, [this](const redis::ReplyCopy* id) {
+      add(id->text, "stalled");
+      return true;
+    });
     access.ids([this](std::string&& id) { add(std::move(id), "orphaned"); });
   }
 
@@ -69,28 +72,18 @@ class FeedJobs {
     jobs.push_back(std::move(job));
   }
 
-  /// Reads in parts, so that Redis is never blocked for long. `each` may get an element twice.
-  template <typename Each>
-  void scan(const char* command, const std::string& key, std::size_t words, Each each) {
-    std::string cursor = "0";
-    do {
-      const auto part = client_.call({command, key, cursor, "COUNT", jobs_at_once});
-      cursor = part.elements.at(0).text;
-      const auto& found = part.elements.at(1).elements;
-      for (std::size_t i = 0; i + words <= found.size(); i += words) each(&found[i]);
-    } while (cursor != "0");
-  }
-
   void read_claims() {
     std::unordered_map<std::string, store::thoonk::JobNote> notes;
-    scan("HSCAN", keys_.taken, 2, [&notes](const redis::ReplyCopy* pair) {
+    scan(client_, "HSCAN", keys_.taken, jobs_at_once, [&notes](const redis::ReplyCopy* pair) {
       if (auto note = store::thoonk::read_job_note(pair[1].text))
         notes.insert_or_assign(pair[0].text, std::move(*note));
+      return true;
     });
     std::map<std::pair<double, std::string>, std::string> claimed;  // oldest claim first
-    scan("ZSCAN", keys_.claimed, 2, [&claimed](const redis::ReplyCopy* pair) {
+    scan(client_, "ZSCAN", keys_.claimed, jobs_at_once, [&claimed](const redis::ReplyCopy* pair) {
       const std::string& score = pair[1].text;
       claimed.insert_or_assign({read_real(score).value_or(0), pair[0].text}, score);
+      return true;
     });
     for (const auto& [at, score] : claimed) {
       const std::string& id = at.second;

@@ -9,6 +9,7 @@
 #include "operator/kinds.hpp"
 #include "operator/lists.hpp"
 #include "operator/schedules.hpp"
+#include "operator/stored.hpp"
 #include "store/thoonk/job_note.hpp"
 #include "store/thoonk/keys.hpp"
 
@@ -97,17 +98,12 @@ WhyItems count_feed_jobs(QueryContext& query, const WhyList& list) {
   };
   WhyItems items;
   std::size_t resting = 0;
-  std::string cursor = "0";
-  for (std::size_t seen = 0; seen < max_notes;) {
-    const redis::ReplyCopy page =
-        client.call({"HSCAN", keys.taken, cursor, "COUNT", notes_at_once});
-    cursor = page.elements.at(0).text;
-    const auto& pairs = page.elements.at(1).elements;
-    for (std::size_t i = 1; i < pairs.size(); i += 2, ++seen)
-      if (const auto note = store::thoonk::read_job_note(pairs[i].text); note && note->held_until)
-        ++resting;
-    if (cursor == "0") break;
-  }
+  std::size_t seen = 0;
+  scan(client, "HSCAN", keys.taken, notes_at_once, [&](const redis::ReplyCopy* pair) {
+    if (const auto note = store::thoonk::read_job_note(pair[1].text); note && note->held_until)
+      ++resting;
+    return ++seen < max_notes;
+  });
   resting = std::min(resting, count(1));
   items.states = {{"queued", count(0)},
                   {"running", count(1) - resting},

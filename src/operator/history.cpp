@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/stored.hpp"
+
 namespace w8y::verbs {
 
 namespace {
@@ -52,17 +54,12 @@ void read_kept_runs(redis::SyncClient& client, const std::vector<KeyNames>& list
     const std::vector<redis::ReplyCopy> lengths = client.pipeline(commands);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (lengths[i].number == 0) continue;
-      std::string cursor = "0";
-      do {
-        const redis::ReplyCopy page =
-            redis::checked(client.call({"HSCAN", keys[i], cursor, "COUNT", "100"}));
-        const auto& records = page.elements.at(1).elements;
-        for (std::size_t at = 1; at < records.size(); at += 2)
-          if (auto run = kept_run(lists[first + i].list, records[at]);
-              run && !take(std::move(*run)))
-            return;
-        cursor = page.elements[0].text;
-      } while (cursor != "0");
+      bool more = true;
+      scan(client, "HSCAN", keys[i], "100", [&](const redis::ReplyCopy* record) {
+        auto run = kept_run(lists[first + i].list, record[1]);
+        return more = !run || take(std::move(*run));
+      });
+      if (!more) return;
     }
   }
 }

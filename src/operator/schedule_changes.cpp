@@ -7,6 +7,7 @@
 #include "core/number.hpp"
 #include "operator/item_changes.hpp"
 #include "operator/query_context.hpp"
+#include "operator/stored.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/scripts.hpp"
 
@@ -23,15 +24,8 @@ std::optional<std::string> text_of(const redis::ReplyCopy& value) {
   return value.is_nil() ? std::nullopt : std::optional(value.text);
 }
 
-redis::RedisError refused(const std::string& why, const std::string& key) {
-  const bool wrong_type = why.starts_with("WRONGTYPE");
-  return redis::RedisError(
-      wrong_type ? "WRONGTYPE the key " + key + " is of a wrong type; rename or delete it" : why,
-      redis::error_code(why));
-}
-
 redis::ReplyCopy good(redis::ReplyCopy&& value, const std::string& key) {
-  if (value.is_error()) throw refused(value.text, key);
+  if (value.is_error()) throw error_at(value.text, redis::error_code(value.text), key);
   return std::move(value);
 }
 
@@ -171,25 +165,20 @@ JobView ScheduleChanges::view(const Job& job) {
 
 ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
   Fields all;
-  const auto take = [&all](std::vector<redis::ReplyCopy>&& told) {
-    for (std::size_t i = 0; i + 1 < told.size(); i += 2)
-      all.emplace_back(std::move(told[i].text), std::move(told[i + 1].text));
+  const auto take = [&all](redis::ReplyCopy* field) {
+    all.emplace_back(std::move(field[0].text), std::move(field[1].text));
+    return true;
   };
   try {
-    take(client_.call({"HGETALL", hash}).elements);
+    auto told = client_.call({"HGETALL", hash}).elements;
+    for (std::size_t i = 0; i + 1 < told.size(); i += 2) take(&told[i]);
     return all;
   } catch (const redis::RedisError& error) {
-    if (error.code() != redis::ErrorCode::none) throw refused(error.what(), hash);
+    if (error.code() != redis::ErrorCode::none) throw error_at(error.what(), error.code(), hash);
     if (!client_.reconnect()) throw;
   }
   std::set<Job> seen;  // HSCAN may return a job twice
-  std::string cursor = "0";
-  do {
-    redis::ReplyCopy reply = client_.call({"HSCAN", hash, cursor, "COUNT", hash_fields_at_once});
-    if (reply.elements.size() < 2) break;
-    cursor = reply.elements[0].text;
-    take(std::move(reply.elements[1].elements));
-  } while (cursor != "0");
+  scan(client_, "HSCAN", hash, hash_fields_at_once, take);
   std::erase_if(all, [&seen](const auto& field) { return !seen.insert(field.first).second; });
   return all;
 }

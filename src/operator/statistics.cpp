@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operator/lists.hpp"
+#include "operator/stored.hpp"
 #include "store/fleet/keys.hpp"
 
 namespace w8y::verbs {
@@ -33,23 +34,19 @@ view::Statistics empty_statistics(const QueryContext& query, const store::FleetK
 
 void read_buckets(const QueryContext& query, const std::string& key, view::Statistics& into) {
   const WallTime length = std::chrono::minutes(into.span.length);
-  std::string cursor = "0";
+  const auto add = [&](const std::string& field, const std::string& text) {
+    if (!field.starts_with(into.span.field) || text.size() > max_bucket) return;
+    auto bucket = view::read_bucket(text);
+    if (!bucket || bucket->at < into.buckets.front().at) return;
+    const auto at = static_cast<std::size_t>((bucket->at - into.buckets.front().at) / length);
+    if (at < into.buckets.size() && into.buckets[at].at == bucket->at)
+      into.buckets[at] = std::move(*bucket);
+  };
   std::size_t read = 0;
-  do {
-    const redis::ReplyCopy page = query.redis.call({"HSCAN", key, cursor, "COUNT", "1000"});
-    if (page.elements.size() != 2) return;
-    cursor = page.elements[0].text;
-    const auto& fields = page.elements[1].elements;
-    for (std::size_t i = 0; i + 1 < fields.size(); i += 2, ++read) {
-      const std::string& text = fields[i + 1].text;
-      if (!fields[i].text.starts_with(into.span.field) || text.size() > max_bucket) continue;
-      auto bucket = view::read_bucket(text);
-      if (!bucket || bucket->at < into.buckets.front().at) continue;
-      const auto at = static_cast<std::size_t>((bucket->at - into.buckets.front().at) / length);
-      if (at < into.buckets.size() && into.buckets[at].at == bucket->at)
-        into.buckets[at] = std::move(*bucket);
-    }
-  } while (cursor != "0" && read < max_fields);
+  scan(query.redis, "HSCAN", key, "1000", [&](const redis::ReplyCopy* pair) {
+    add(pair[0].text, pair[1].text);
+    return ++read < max_fields;
+  });
 }
 
 void read_marks(const QueryContext& query, const store::FleetKeys& keys, view::Statistics& into) {

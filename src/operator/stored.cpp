@@ -43,6 +43,19 @@ std::optional<store::UnixSeconds> due_second(std::optional<double> score) {
   return static_cast<store::UnixSeconds>(std::ceil(std::clamp(*score, 0.0, limit)));
 }
 
+void scan(redis::SyncClient& client, std::string_view command, const std::string& key,
+          std::string_view count, const TakeElement& take) {
+  const std::size_t of_element = command == "SSCAN" ? 1 : 2;
+  std::string cursor = "0";
+  do {
+    redis::ReplyCopy page = client.call({command, key, cursor, "COUNT", count});
+    cursor = page.elements.at(0).text;
+    auto& found = page.elements.at(1).elements;
+    for (std::size_t i = 0; i + of_element <= found.size(); i += of_element)
+      if (!take(&found[i])) return;
+  } while (cursor != "0");
+}
+
 redis::RedisError error_at(const std::string& what, redis::ErrorCode code, const std::string& key) {
   return redis::RedisError(
       what.starts_with("WRONGTYPE")

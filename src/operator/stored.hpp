@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,13 @@ std::string run_id_of(std::string text);
 std::optional<WallTime> earliest_time(const std::string& start);
 /// Returns the second in which a job with this score is dispatched; nullopt: never.
 std::optional<store::UnixSeconds> due_second(std::optional<double> score);
+
+using TakeElement = std::function<bool(redis::ReplyCopy* element)>;
+/// Reads a hash (HSCAN), a set (SSCAN) or a sorted set (ZSCAN), about `count` elements per reply,
+/// so that Redis is never blocked for long. Calls `take` with each element, which is one reply of a
+/// set and two replies of the others, until it returns false. Redis may return an element twice.
+void scan(redis::SyncClient& client, std::string_view command, const std::string& key,
+          std::string_view count, const TakeElement& take);
 
 /// Returns the error of a command, which names the key if it has a wrong type.
 redis::RedisError error_at(const std::string& what, redis::ErrorCode code, const std::string& key);
