@@ -229,6 +229,15 @@ struct MaybeNumber {
   }
 };
 
+/// Number; omitted if it is not known.
+struct KnownNumber : MaybeNumber {
+  template <std::integral Value>
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<Value>& value, Surface surface) {
+    if (value) MaybeNumber::write(json, name, value, surface);
+  }
+};
+
 /// Time; null if the event never happened.
 struct Time {
   static void write(core::JsonObject& json, std::string_view name, WallTime value,
@@ -268,6 +277,14 @@ struct KnownTime : MaybeTime {
   static void write(core::JsonObject& json, std::string_view name,
                     const std::optional<Value>& value, Surface surface) {
     if (value) MaybeTime::write(json, name, value, surface);
+  }
+};
+
+/// Duration or time that is not negative; omitted if it is not known.
+struct RecordTime : KnownTime {
+  template <class Value>
+  static void read(const JsonFields& json, std::string_view name, std::optional<Value>& value) {
+    value = json.ms(name);
   }
 };
 

@@ -30,20 +30,46 @@ std::optional<std::uint64_t> running_in(const std::optional<ListStats>& stats) {
   return std::nullopt;
 }
 
-std::string counts_json(const std::map<std::string, std::size_t>& counts) {
-  core::AsciiObject json(128);
-  for (const auto& [name, count] : counts) json.put(name, count);
-  return json.finish();
-}
+using view::Field;
+using view::field;
+using view::JsonFields;
+using view::Number;
+using view::Surface;
 
-std::map<std::string, std::size_t> read_counts(const view::JsonFields& json,
-                                               std::string_view name) {
-  std::map<std::string, std::size_t> counts;
-  if (const auto object = json.object(name))
-    for (const std::string& each : object->names())
-      counts[each] = object->number<std::size_t>(each);
-  return counts;
-}
+/// Object with a number for each state.
+struct Counts {
+  using Map = std::map<std::string, std::size_t>;
+  static void write(core::JsonObject& json, std::string_view name, const Map& counts, Surface) {
+    core::AsciiObject object(128);
+    for (const auto& [state, count] : counts) object.put(state, count);
+    json.put_json(name, object.finish());
+  }
+  static void read(const JsonFields& json, std::string_view name, Map& counts) {
+    if (const auto object = json.object(name))
+      for (const std::string& state : object->names())
+        counts[state] = object->number<std::size_t>(state);
+  }
+};
+
+using S = FleetSummary;
+constexpr Field<S> summary_fields[] = {
+    field<S, Counts, &S::host_states>("hosts", view::api),
+    field<S, Number, &S::omitted>("omitted_hosts", view::api),
+    field<S, view::Text<>, &S::error>("error", view::api),
+    {"slots", view::api, view::write_slots<S>, view::read_slots<S>},
+    field<S, Number, &S::lists>("lists", view::api),
+    field<S, Counts, &S::states>("states", view::api),
+    field<S, Number, &S::running>("running", view::api),
+};
+
+using H = HereTotals;
+constexpr Field<H> here_fields[] = {
+    field<H, Number, &H::lists>("lists", view::api),
+    field<H, Counts, &H::states>("states", view::api),
+    field<H, Number, &H::running>("running", view::api),
+    field<H, Number, &H::leases_lost>("leases_lost", view::api),
+    field<H, Number, &H::lost_now>("leases_lost_now", view::api),
+};
 
 }  // namespace
 
@@ -98,25 +124,13 @@ void FleetSummary::add(const ListTotals& list) {
 
 std::string to_json(const FleetSummary& summary) {
   core::AsciiObject json(512);
-  json.put_json("hosts", counts_json(summary.host_states));
-  json.put("omitted_hosts", summary.omitted);
-  json.put("error", summary.error);
-  view::write_slots(json, "slots", summary, view::api);
-  json.put("lists", summary.lists);
-  json.put_json("states", counts_json(summary.states));
-  json.put("running", summary.running);
+  view::put_fields(json, summary_fields, summary, view::api);
   return json.finish();
 }
 
 FleetSummary read_fleet_summary(const view::JsonFields& json) {
   FleetSummary summary;
-  summary.host_states = read_counts(json, "hosts");
-  summary.omitted = json.number<std::size_t>("omitted_hosts");
-  summary.error = json.text("error");
-  view::read_slots(json, "slots", summary);
-  summary.lists = json.number<std::size_t>("lists");
-  summary.states = read_counts(json, "states");
-  summary.running = json.number<std::size_t>("running");
+  view::read_fields(json, summary_fields, summary, view::api);
   return summary;
 }
 
@@ -130,18 +144,14 @@ void HereTotals::add(const ListStatus& list) {
 
 std::string to_json(const HereTotals& totals) {
   core::AsciiObject json;
-  json.put("lists", totals.lists);
-  json.put_json("states", counts_json(totals.states));
-  json.put("running", totals.running);
-  json.put("leases_lost", totals.leases_lost);
-  json.put("leases_lost_now", totals.lost_now);
+  view::put_fields(json, here_fields, totals, view::api);
   return json.finish();
 }
 
 HereTotals read_here_totals(const view::JsonFields& json) {
-  return {read_counts(json, "states"), json.number<std::size_t>("lists"),
-          json.number<std::size_t>("running"), json.number<std::uint64_t>("leases_lost"),
-          json.number<std::size_t>("leases_lost_now")};
+  HereTotals totals;
+  view::read_fields(json, here_fields, totals, view::api);
+  return totals;
 }
 
 }  // namespace w8y

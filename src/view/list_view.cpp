@@ -183,14 +183,6 @@ void write_cycles(core::JsonObject& json, std::string_view name, const ListStats
   json.put_json(name, core::json_array(stats.cycles, cycle_json));
 }
 
-/// Number; omitted if it is not known.
-struct KnownNumber : MaybeNumber {
-  static void write(core::JsonObject& json, std::string_view name,
-                    const std::optional<std::uint64_t>& value, Surface surface) {
-    if (value) MaybeNumber::write(json, name, value, surface);
-  }
-};
-
 struct EstimatedForm : Flag {
   static void write(core::JsonObject& json, std::string_view name, bool value, Surface surface) {
     if (value || (surface & sparse) == 0) Flag::write(json, name, value, surface);

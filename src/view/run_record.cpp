@@ -13,13 +13,6 @@ constexpr std::size_t max_members = 64;
 /// Approximate number of bytes of an event.
 constexpr std::size_t usual_event = 300;
 
-/// Time; omitted if it is not known.
-struct RecordTime : KnownTime {
-  static void read(const JsonFields& json, std::string_view name, std::optional<WallTime>& time) {
-    time = json.ms(name);
-  }
-};
-
 /// Number; omitted if there is none.
 struct SomeNumber {
   static void write(core::JsonObject& json, std::string_view name,

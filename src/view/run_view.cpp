@@ -55,14 +55,6 @@ struct ProgressForm {
   }
 };
 
-/// Fencing token; omitted if runs of this kind have none.
-struct FenceForm : MaybeNumber {
-  static void write(core::JsonObject& json, std::string_view name,
-                    const std::optional<std::uint64_t>& fence, Surface) {
-    if (fence) json.put(name, *fence);
-  }
-};
-
 constexpr unsigned everywhere = ~0U;
 
 constexpr Field<RunStatus> run_fields[] = {
@@ -72,9 +64,20 @@ constexpr Field<RunStatus> run_fields[] = {
     field<RunStatus, Number, &RunStatus::pid>("pid", everywhere),
     field<RunStatus, Time, &RunStatus::started>("started_ms", everywhere),
     field<RunStatus, Number, &RunStatus::attempt>("attempt", everywhere),
-    field<RunStatus, FenceForm, &RunStatus::fence>("fence", everywhere),
+    field<RunStatus, KnownNumber, &RunStatus::fence>("fence", everywhere),
     field<RunStatus, ProgressForm, &RunStatus::progress>("progress", everywhere),
     field<RunStatus, Flag, &RunStatus::lease_lost>("lease_lost", everywhere),
+};
+
+/// Further fields, behind those of the status.
+constexpr Field<RunView> view_fields[] = {
+    field<RunView, RecordTime, &RunView::age>("age_ms", everywhere),
+    field<RunView, SomeBytes, &RunView::tail>("tail", everywhere),
+    field<RunView, RecordTime, &RunView::used, &ResourceUse::cpu>("cpu_ms", everywhere),
+    field<RunView, KnownNumber, &RunView::used, &ResourceUse::peak_memory>("peak_memory_bytes",
+                                                                           everywhere),
+    field<RunView, SomeBytes, &RunView::host>("host", everywhere),
+    field<RunView, SomeBytes, &RunView::host_id>("host_id", everywhere),
 };
 
 }  // namespace
@@ -89,12 +92,7 @@ std::string to_json(const RunView& run) {
   core::AsciiObject json(384 + run.tail.size());
   json.put_bytes("list", run.list);
   put_fields(json, run_fields, run.status, api);
-  if (run.age) json.put("age_ms", run.age->count());
-  if (!run.tail.empty()) json.put_bytes("tail", run.tail);
-  if (run.used.cpu) json.put("cpu_ms", std::chrono::floor<WallTime>(*run.used.cpu).count());
-  if (run.used.peak_memory) json.put("peak_memory_bytes", *run.used.peak_memory);
-  if (!run.host.empty()) json.put_bytes("host", run.host);
-  if (!run.host_id.empty()) json.put_bytes("host_id", run.host_id);
+  put_fields(json, view_fields, run, api);
   return json.finish();
 }
 
@@ -103,13 +101,7 @@ std::optional<RunView> read_run(const JsonFields& json) {
   read_fields(json, run_fields, run.status, api);
   if (run.status.run.empty()) return std::nullopt;
   run.list = json.bytes("list").value_or("");
-  run.age = json.ms("age_ms");
-  run.tail = json.bytes("tail").value_or("");
-  run.used.cpu = json.ms("cpu_ms");
-  if (const auto peak = json.integer("peak_memory_bytes", count_range))
-    run.used.peak_memory = static_cast<std::uint64_t>(*peak);
-  run.host = json.bytes("host").value_or("");
-  run.host_id = json.bytes("host_id").value_or("");
+  read_fields(json, view_fields, run, api);
   return run;
 }
 
