@@ -1,6 +1,7 @@
 #include "app/fleet.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -359,35 +360,40 @@ void Fleet::on_stats_sent(const std::string& refused) {
   parts_.log.warn("statistics refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
 }
 
-void Fleet::read(Seen then) {
-  const auto glance = std::make_shared<api::FleetGlance>();
+/// Runs `query` on the query thread, and calls `then` with its value or with the error.
+template <class Query, class Then>
+void Fleet::run_query(Query query, Then then) {
+  using Value = std::invoke_result_t<Query&, verbs::QueryContext&>;
+  const auto value = std::make_shared<Value>();
   parts_.queries.run(
-      [glance](verbs::QueryContext& query) {
-        *glance = page::glance_of(verbs::fleet_hosts(query));
+      [value, query = std::move(query)](verbs::QueryContext& context) {
+        *value = query(context);
         return http::HttpResponse{};
       },
-      [glance, then = std::move(then)](const http::HttpResponse& response) {
-        // After a timeout, the query thread may still write to `glance`.
-        if (response.status == 200) return then(std::move(*glance));
-        FleetView none;
-        none.error = api::error_in(response);
-        then(page::glance_of(none));
+      [value, then = std::move(then)](const http::HttpResponse& response) {
+        if (response.status == 200) return then(std::move(*value), std::string());
+        // After a timeout, the query thread may still write to `value`.
+        then(Value(), api::error_in(response));
       },
       true);
 }
 
+void Fleet::read(Seen then) {
+  run_query([](verbs::QueryContext& query) { return page::glance_of(verbs::fleet_hosts(query)); },
+            [then = std::move(then)](api::FleetGlance&& glance, const std::string& error) {
+              if (error.empty()) return then(std::move(glance));
+              FleetView none;
+              none.error = error;
+              then(page::glance_of(none));
+            });
+}
+
 void Fleet::details(std::vector<view::HostWish> wishes, Detailed then) {
-  const auto hosts = std::make_shared<std::vector<view::HostDetails>>();
-  parts_.queries.run(
-      [hosts, wishes = std::move(wishes)](verbs::QueryContext& query) {
-        *hosts = verbs::host_details(query, wishes);
-        return http::HttpResponse{};
-      },
-      [hosts, then = std::move(then)](const http::HttpResponse& response) {
-        if (response.status == 200) return then(std::move(*hosts));
-        then({});
-      },
-      true);
+  run_query([wishes = std::move(wishes)](
+                verbs::QueryContext& query) { return verbs::host_details(query, wishes); },
+            [then = std::move(then)](std::vector<view::HostDetails>&& hosts, const std::string&) {
+              then(std::move(hosts));
+            });
 }
 
 void Fleet::lists(std::optional<std::string> list, Listed then) {
@@ -410,22 +416,16 @@ void Fleet::lists(std::optional<std::string> list, Listed then) {
     Listed then;  ///< empty after its call
     Timer timeout;
   };
-  const auto found = std::make_shared<FleetLists>();
   const auto pending = std::make_shared<Pending>(parts_.loop.timers(), std::move(then));
   pending->timeout.set(parts_.loop.now() + lists_timeout, [weak = std::weak_ptr(pending)] {
     if (const auto waits = weak.lock()) waits->fail("the fleet was not read within 3 s");
   });
-  parts_.queries.run(
-      [found, own = parts_.id, list = std::move(list)](verbs::QueryContext& query) {
-        *found = verbs::fleet_lists(query, own, list);
-        return http::HttpResponse{};
-      },
-      [found, pending](const http::HttpResponse& response) {
-        // After a timeout, the query thread may still write to `found`.
-        if (response.status != 200) return pending->fail(api::error_in(response));
-        pending->finish(std::move(*found));
-      },
-      true);
+  run_query([own = parts_.id, list = std::move(list)](
+                verbs::QueryContext& query) { return verbs::fleet_lists(query, own, list); },
+            [pending](FleetLists&& found, const std::string& error) {
+              if (!error.empty()) return pending->fail(error);
+              pending->finish(std::move(found));
+            });
 }
 
 void Fleet::send(FleetCommand order, Sent then) {

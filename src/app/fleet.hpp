@@ -90,6 +90,8 @@ class Fleet final : public Subsystem,
   void compare_formats();
   void formats_compared(const FleetView& view);
   void sweep_logs();
+  template <class Query, class Then>
+  void run_query(Query query, Then then);
 
   const FleetHostParts parts_;
   const Instant started_;
