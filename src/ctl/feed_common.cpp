@@ -12,6 +12,7 @@
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
 #include "operator/job_feeds.hpp"
+#include "operator/random_ids.hpp"
 
 namespace w8y::ctl {
 
@@ -180,12 +181,47 @@ bool FeedItems::each(bool base64, bool nul, const std::function<void(std::string
   return all;
 }
 
-Failure failed_after(std::size_t sent, const verbs::RedisError& error) {
-  const bool lost = verbs::is_unreachable(error);
-  return {lost ? not_reachable : refused,
-          escape(error.what()),
-          {std::to_string(sent) + " items are in the feed" +
-           (lost ? "; some of the later items may be in it, too" : "; no later item is in it")}};
+int FeedCommand::send_input(const Options& options, const SendItems& send) const {
+  constexpr std::size_t max_items = 16'000;  // of a batch
+  constexpr std::size_t max_bytes = std::size_t{4} << 20;
+  FeedPrinter printer(options, nul_, feed_);
+  std::vector<std::string> batch;
+  std::size_t bytes = 0;
+  std::size_t sent = 0;
+  const auto flush = [&] {
+    if (batch.empty()) return;
+    const std::size_t count = batch.size();
+    for (const std::string& id : send(std::exchange(batch, {}))) printer.id(id);
+    sent += count;
+    bytes = 0;
+  };
+  try {
+    const bool all = FeedItems::each(base64_, nul_, [&](std::string&& item) {
+      bytes += item.size();
+      batch.push_back(std::move(item));
+      if (batch.size() >= max_items || bytes >= max_bytes) flush();
+    });
+    flush();
+    return all ? done : refused;
+  } catch (const verbs::RedisError& error) {
+    const bool lost = verbs::is_unreachable(error);
+    throw Failure(
+        lost ? not_reachable : refused, escape(error.what()),
+        {std::to_string(sent) + " items are in the feed" +
+         (lost ? "; some of the later items may be in it, too" : "; no later item is in it")});
+  }
+}
+
+SendItems with_new_ids(std::function<void(const std::vector<verbs::FeedItem>&)> add) {
+  return [add = std::move(add),
+          new_ids = verbs::RandomIds()](std::vector<std::string>&& items) mutable {
+    std::vector<verbs::FeedItem> named;
+    std::vector<std::string> ids;
+    for (std::string& item : items)
+      named.emplace_back(ids.emplace_back(new_ids.next()), std::move(item));
+    add(named);
+    return ids;
+  };
 }
 
 // ---- output for one ID

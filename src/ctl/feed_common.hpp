@@ -1,7 +1,6 @@
 // Common parts of the subcommands for feeds, sorted feeds, queues and jobs.
 #pragma once
 
-#include <cstddef>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -57,6 +56,9 @@ class FeedResults {
 
 void declare_nul(Arguments& words, bool& into);
 
+/// Sends items and returns their IDs.
+using SendItems = std::function<std::vector<std::string>(std::vector<std::string>&&)>;
+
 /// Subcommand for one feed.
 class FeedCommand : public Command {
  public:
@@ -75,6 +77,8 @@ class FeedCommand : public Command {
   [[nodiscard]] Arguments::Take into(std::optional<std::string>& word);
   [[nodiscard]] Arguments::Take into(std::deque<std::string>& words);
   [[nodiscard]] verbs::FeedServer server(Context& context) const;
+  /// Sends all items of standard input in batches, and prints their IDs. Returns the exit status.
+  int send_input(const Options& options, const SendItems& send) const;
 
   std::string feed_;
   bool base64_ = false;
@@ -112,51 +116,9 @@ class FeedItems {
 /// Refuses an ID that the contract's messages cannot contain.
 void check_new_id(const std::string& id);
 
-/// Batch of items from standard input. It is sent at 16,000 items or 4 MiB.
-template <typename T>
-class FeedBatch {
- public:
-  using Send = std::function<void(const std::vector<T>&)>;
-  explicit FeedBatch(Send send) : send_(std::move(send)) {}
-
-  void add(T&& each, std::size_t bytes) {
-    batch_.push_back(std::move(each));
-    bytes_ += bytes;
-    if (batch_.size() >= 16'000 || bytes_ >= (std::size_t{4} << 20)) flush();
-  }
-  void flush() {
-    if (batch_.empty()) return;
-    send_(batch_);
-    sent_ += batch_.size();
-    batch_.clear();
-    bytes_ = 0;
-  }
-  [[nodiscard]] std::size_t sent() const { return sent_; }
-
- private:
-  Send send_;
-  std::vector<T> batch_;
-  std::size_t bytes_ = 0;
-  std::size_t sent_ = 0;
-};
-
-Failure failed_after(std::size_t sent, const verbs::RedisError& error);
-/// Sends all items of standard input in batches. Returns the exit status.
-template <typename T>
-int send_input(bool base64, bool nul, FeedBatch<T>& batch,
-               const std::function<T(std::string&&)>& make) {
-  bool all = true;
-  try {
-    all = FeedItems::each(base64, nul, [&](std::string&& item) {
-      const std::size_t bytes = item.size();
-      batch.add(make(std::move(item)), bytes);
-    });
-    batch.flush();
-  } catch (const verbs::RedisError& error) {
-    throw failed_after(batch.sent(), error);
-  }
-  return all ? done : refused;
-}
+/// Returns a function for FeedCommand::send_input() that gives each item a new ID and passes all on
+/// to `add`.
+SendItems with_new_ids(std::function<void(const std::vector<verbs::FeedItem>&)> add);
 
 /// Returns the first members of the JSON of an item: its feed and its ID.
 core::AsciiObject id_json(const std::string& feed, const std::string& id);

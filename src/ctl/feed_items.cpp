@@ -29,7 +29,11 @@ class Publish final : public FeedCommand {
 
   int work(const Options& options, Context& context) override {
     verbs::Feed feed(server(context), feed_);
-    const int exit = items_.many() && !id_ ? publish_input(options, feed) : publish(options, feed);
+    const auto publish_all = [&feed](const std::vector<verbs::FeedItem>& items) {
+      feed.publish(items);
+    };
+    const int exit = items_.many() && !id_ ? send_input(options, with_new_ids(publish_all))
+                                           : publish(options, feed);
     if (feed.has_two_units())
       complain("note: the feed " + escape_text(feed_) +
                " has times in seconds and in milliseconds: max_length may drop newer items before "
@@ -42,18 +46,6 @@ class Publish final : public FeedCommand {
     const std::string id = id_ ? *id_ : verbs::RandomIds().next();
     feed.publish({{id, item}});
     return print_id(options, feed_, id, nul_);
-  }
-
-  int publish_input(const Options& options, verbs::Feed& feed) {
-    FeedPrinter printer(options, nul_, feed_);
-    verbs::RandomIds ids;
-    FeedBatch<verbs::FeedItem> batch([&](const std::vector<verbs::FeedItem>& items) {
-      feed.publish(items);
-      for (const auto& item : items) printer.id(item.first);
-    });
-    return send_input<verbs::FeedItem>(base64_, nul_, batch, [&ids](std::string&& item) {
-      return verbs::FeedItem(ids.next(), std::move(item));
-    });
   }
 
   FeedItems items_;
@@ -79,18 +71,11 @@ class SortedInsert final : public FeedCommand {
 
   int work(const Options& options, Context& context) override {
     verbs::SortedFeed feed(server(context), feed_);
-    if (items_.many()) return insert_input(options, feed);
+    if (items_.many())
+      return send_input(
+          options, [&](std::vector<std::string>&& items) { return feed.insert(position_, items); });
     const std::string item = items_.one(base64_, nul_);
     return print_id(options, feed_, feed.insert(position_, {item}).at(0), nul_);
-  }
-
-  int insert_input(const Options& options, verbs::SortedFeed& feed) {
-    FeedPrinter printer(options, nul_, feed_);
-    FeedBatch<std::string> batch([&](const std::vector<std::string>& items) {
-      for (const auto& id : feed.insert(position_, items)) printer.id(id);
-    });
-    return send_input<std::string>(base64_, nul_, batch,
-                                   [](std::string&& item) { return std::move(item); });
   }
 
   verbs::FeedPosition position_;

@@ -64,7 +64,12 @@ class Put final : public FeedCommand {
 
   template <class Feed>
   int put(const Options& options, Context& context, Feed& feed) {
-    if (items_.many() && !wait_ && !id_) return put_input(options, feed);
+    if (items_.many() && !wait_ && !id_) {
+      feed.check();
+      return send_input(options, with_new_ids([&](const std::vector<verbs::FeedItem>& items) {
+                          feed.put(items, high_);
+                        }));
+    }
     const std::string item = items_.one(base64_, nul_);
     const std::string id = id_ ? *id_ : verbs::RandomIds().next();
     if (wait_) return put_and_wait(options, context, id, item);
@@ -111,20 +116,6 @@ class Put final : public FeedCommand {
   [[nodiscard]] std::string exists_text(const std::string& id, const std::string& state) const {
     return escape_text(id) + " is in the feed " + escape_text(feed_) + " already: " + state +
            "; not added";
-  }
-
-  template <class Feed>
-  int put_input(const Options& options, Feed& feed) {
-    feed.check();
-    FeedPrinter printer(options, nul_, feed_);
-    verbs::RandomIds ids;
-    FeedBatch<verbs::FeedItem> batch([&](const std::vector<verbs::FeedItem>& items) {
-      feed.put(items, high_);
-      for (const auto& item : items) printer.id(item.first);
-    });
-    return send_input<verbs::FeedItem>(base64_, nul_, batch, [&ids](std::string&& item) {
-      return verbs::FeedItem(ids.next(), std::move(item));
-    });
   }
 
   int put_and_wait(const Options& options, Context& context, const std::string& id,
