@@ -298,22 +298,22 @@ void LiveHub::subscribe(http::HttpReply& reply, const std::string& last_id) {
   send_whole();
 }
 
-/// Sends the changes that the client missed. Returns false if they are no longer kept.
-bool LiveHub::resume(Client& client, const std::string& last_id) {
+/// Sends the changes that the client missed. If they are no longer kept, the client receives the
+/// complete state.
+void LiveHub::resume(Client& client, const std::string& last_id) {
   const std::string before = tag_ + "-";
-  if (state_ != State::active || !last_id.starts_with(before)) return false;
+  if (state_ != State::active || !last_id.starts_with(before)) return;
   const auto number = read_integer(std::string_view(last_id).substr(before.size()), {});
-  if (!number || static_cast<std::uint64_t>(*number) > number_) return false;
+  if (!number || static_cast<std::uint64_t>(*number) > number_) return;
   const auto seen = static_cast<std::uint64_t>(*number);
-  if (seen < number_ && (sent_.empty() || sent_.front().number > seen + 1)) return false;
+  if (seen < number_ && (sent_.empty() || sent_.front().number > seen + 1)) return;
   std::string missed;
   for (const Told& told : sent_)
     if (told.number > seen) missed += told.text;
-  if (missed.size() > max_owed) return false;
+  if (missed.size() > max_owed) return;
   missed += event_text("heartbeat", {}, now_field());
   if (!client.stream->push(missed)) client.gone = true;
   client.started = client.whole = true;
-  return true;
 }
 
 /// Sends the next parts to all clients that do not have the complete state. They receive changes

@@ -84,7 +84,7 @@ class LiveHub final : public EventHandler {
   void send_event(const std::string& fields);
   void send_whole();
   void send_part(Client& client);
-  bool resume(Client& client, const std::string& last_id);
+  void resume(Client& client, const std::string& last_id);
   void push(Client& client, std::string_view text);
   void heartbeat();
   [[nodiscard]] std::string now_field() const;
