@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <deque>
+#include <numeric>
 #include <random>
 #include <set>
 #include <thread>
@@ -20,19 +20,20 @@ using store::ListPass;
 namespace list_pass_test {
 namespace {
 
-using List = std::deque<std::string>;
+using List = std::vector<int>;
 
 void rotate(List& list, std::size_t count) {
-  for (std::size_t i = 0; i < count && !list.empty(); ++i) {
-    list.push_back(list.front());
-    list.pop_front();
-  }
+  if (list.empty()) return;
+  const auto moved = static_cast<std::ptrdiff_t>(count % list.size());
+  const List first(list.begin(), list.begin() + moved);
+  list.erase(list.begin(), list.begin() + moved);
+  list.insert(list.end(), first.begin(), first.end());
 }
 
 /// Reads a part of the list, as the scripts do. Items in `names` are removed and have no
 /// fingerprint in the reply.
 ListPass::Reply read(List& list, const ListPass::Part& part, std::size_t most,
-                     const std::set<std::string>& names, std::vector<std::string>& seen) {
+                     const std::set<int>& names, std::vector<int>& seen) {
   const auto length = std::ssize(list);
   ListPass::Reply reply;
   reply.first = part.first < 0 ? std::max<std::int64_t>(0, length + part.first) : part.first;
@@ -40,14 +41,14 @@ ListPass::Reply read(List& list, const ListPass::Part& part, std::size_t most,
   reply.read = std::clamp<std::int64_t>(end - reply.first, 0, static_cast<std::int64_t>(most));
   reply.whole = reply.read == std::max<std::int64_t>(0, end - reply.first);
   const auto begin = list.begin() + std::min(reply.first, length);
-  List items(begin, begin + reply.read);
+  const List items(begin, begin + reply.read);
   for (auto item = items.rbegin(); item != items.rend(); ++item) {
     seen.push_back(*item);
-    if (!names.contains(*item) && std::ssize(reply.fingerprints) < part.fingerprints)
-      reply.fingerprints.push_back(*item);
+    if (names.contains(*item))
+      list.erase(std::find(list.begin(), list.end(), *item));
+    else if (std::ssize(reply.fingerprints) < part.fingerprints)
+      reply.fingerprints.push_back(std::to_string(*item));
   }
-  for (const std::string& item : items)
-    if (names.contains(item)) list.erase(std::find(list.begin(), list.end(), item));
   return reply;
 }
 
@@ -111,15 +112,15 @@ TEST_CASE("a pass reads each item that stays in the list while hosts rotate it")
   for (int trial = 0; trial < 60; ++trial) {
     CAPTURE(trial);
     const std::size_t length = 1 + below(trial % 3 == 0 ? 50 : 45'000);
-    List list;
-    for (std::size_t i = 0; i < length; ++i) list.push_back(std::to_string(i));
-    std::set<std::string> names;
-    for (std::size_t i = below(20); i > 0; --i) names.insert(std::to_string(below(length)));
-    std::set<std::string> stays(list.begin(), list.end());
+    List list(length);
+    std::iota(list.begin(), list.end(), 0);
+    std::set<int> names;
+    for (std::size_t i = below(20); i > 0; --i) names.insert(static_cast<int>(below(length)));
+    std::set<int> removed;
     const std::size_t most = trial % 5 == 0 ? 1 + below(300) : 1'000'000;
     // Half of the lists are busy; in some, hosts move almost all items during one call.
     const std::size_t busy = trial % 2 == 0 ? 0 : 1 + below(trial % 7 == 0 ? length : 500);
-    std::vector<std::string> seen;
+    std::vector<int> seen;
     ListPass pass;
     std::size_t calls = 0, left = length - std::min(length, names.size() + 1);
     while (const auto part = pass.next()) {
@@ -128,17 +129,21 @@ TEST_CASE("a pass reads each item that stays in the list while hosts rotate it")
       const std::size_t moved = std::min(left, busy > 0 ? below(busy + 1) : 0);
       rotate(list, moved);
       left -= moved;
-      if (trial % 4 == 1) list.push_back("new" + std::to_string(calls));
+      if (trial % 4 == 1) list.push_back(static_cast<int>(length + calls));
       if (trial % 4 == 3 && !list.empty()) {
-        const auto gone = list.begin() + static_cast<std::ptrdiff_t>(below(list.size()));
-        stays.erase(*gone);
-        list.erase(gone);
+        const auto item = list.begin() + static_cast<std::ptrdiff_t>(below(list.size()));
+        removed.insert(*item);
+        list.erase(item);
         if (left > 0) --left;
       }
     }
-    for (const std::string& item : seen) stays.erase(item);
-    CHECK(stays.empty());
-    for (const std::string& name : names) CHECK(std::count(list.begin(), list.end(), name) == 0);
+    std::vector<bool> found(length + calls + 1);
+    for (const int item : seen) found[static_cast<std::size_t>(item)] = true;
+    for (const int item : removed) found[static_cast<std::size_t>(item)] = true;
+    // The items after these were added during the pass.
+    found.resize(length);
+    CHECK(std::count(found.begin(), found.end(), false) == 0);
+    for (const int name : names) CHECK(std::count(list.begin(), list.end(), name) == 0);
     if (busy == 0 && most > length && trial % 4 == 0) {
       parts += calls;
       twice += seen.size() - length;
