@@ -19,9 +19,11 @@ ctl() { "$W8YCTL" --config "$DIR/config.toml" "$@"; }
 # wait_for 'condition' [seconds]: waits until the condition holds. Fails the case after this time, by default
 # 60 seconds.
 wait_for() {
-  _until=$(($(date +%s) + ${2:-60}))
+  read -r _until _ </proc/uptime
+  _until=$((${_until%.*} + ${2:-60}))
   until eval "$1" >/dev/null 2>&1; do
-    if [ "$(date +%s)" -gt "$_until" ]; then
+    read -r _now _ </proc/uptime
+    if [ "${_now%.*}" -gt "$_until" ]; then
       echo "gave up waiting for: $1" >&2
       [ ! -e "$DIR/w8yd.log" ] || tail -n 20 "$DIR/w8yd.log" >&2
       exit 99
