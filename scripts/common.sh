@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# The packages below belong to the programs of Debian. For example, a python3 in another directory does not find
+# python3-redis, and the python3 of pyenv needs 0.15 s of processor time for each start.
+export PATH=/usr/bin:/bin:$PATH
 
 say() { printf '== %s\n' "$*"; }
 die() {
@@ -19,7 +22,7 @@ build_packages=(
 )
 # shellcheck disable=SC2034
 test_packages=(
-  bash-completion clang clang-format curl devscripts fish gearman-job-server gearman-tools git iproute2 man-db
+  bash-completion clang clang-format curl devscripts fish gearman-job-server gearman-tools git iproute2 lld man-db
   mandoc node-redis nodejs openssl patch procps prometheus python3-dateutil python3-jsonschema python3-pip
   python3-pyte python3-redis python3-yaml shellcheck systemd util-linux zsh
 )
