@@ -28,7 +28,7 @@ wait_for() {
       [ ! -e "$DIR/w8yd.log" ] || tail -n 20 "$DIR/w8yd.log" >&2
       exit 99
     fi
-    sleep 0.03
+    sleep 0.1
   done
 }
 
