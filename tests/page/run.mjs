@@ -16,6 +16,8 @@ import {operatorCases} from './operator.mjs';
 import {runCases} from './runs.mjs';
 import {taskCases} from './tasks.mjs';
 
+const CASES_AT_ONCE = 2;
+
 const {values, positionals} = parseArgs({allowPositionals: true, options: {
   bin: {type: 'string'}, modules: {type: 'string'}, source: {type: 'string'}, pictures: {type: 'string'}, long: {type: 'boolean', default: Boolean(process.env.W8Y_TEST_LONG)}}});
 
@@ -35,13 +37,15 @@ let passed = 0;
 let failed = 0;
 const {home, remove} = makeHome();
 const browser = await launch(parts.chromium);
-const all = [...cases, ...runCases, ...accessCases, ...errorCases, ...gearmanCases, ...operatorCases, ...taskCases, ...(values.long ? longCases : [])];
+// The case of taskCases takes longest, so it starts first.
+const all = [...taskCases, ...cases, ...runCases, ...accessCases, ...errorCases, ...gearmanCases, ...operatorCases, ...(values.long ? longCases : [])];
 if (values.pictures) rmSync(values.pictures, {recursive: true, force: true});
-for (const [name, test] of all) {
-  if (positionals.length && !positionals.some((word) => name.includes(word))) continue;
+const chosen = all.filter(([name]) => !positionals.length || positionals.some((word) => name.includes(word)));
+
+async function run(name, test, number) {
   const begun = Date.now();
   const after = [];
-  const at = {bin: values.bin, source: values.source, home: `${home}/${passed + failed}`, browser, axe: parts.axe, pictures: values.pictures, long: values.long, defer: (act) => after.unshift(act)};
+  const at = {bin: values.bin, source: values.source, home: `${home}/${number}`, browser, axe: parts.axe, pictures: values.pictures, long: values.long, defer: (act) => after.unshift(act)};
   try {
     await test(at);
     passed++;
@@ -58,6 +62,13 @@ for (const [name, test] of all) {
       console.log(`FAILED ${name}, behind it: ${error.message}`);
     }
 }
+
+// Cases share only the browser, and mostly wait. The long cases measure the cost of w8yd and of the page.
+const waiting = chosen.map(([name, test], number) => () => run(name, test, number));
+async function runWaiting() {
+  for (let next = waiting.shift(); next; next = waiting.shift()) await next();
+}
+await Promise.all(Array.from({length: values.long ? 1 : CASES_AT_ONCE}, runWaiting));
 await browser.close();
 remove();
 console.log(`${passed} passed, ${failed} failed`);
