@@ -2,9 +2,6 @@
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# The packages below belong to the programs of Debian. For example, a python3 in another directory does not find
-# python3-redis, and the python3 of pyenv needs 0.15 s of processor time for each start.
-export PATH=/usr/bin:/bin:$PATH
 
 say() { printf '== %s\n' "$*"; }
 die() {
