@@ -52,45 +52,68 @@ TEST_CASE("an item in the middle of a long list that an operator releases is cla
   CHECK(at.located());
   CHECK(items_of(at.host.claim(1, store::Scan::ends)) == std::vector<Item>{"3000"});
   CHECK(at.host.reported.wakes == 0);
-  // The claim has not moved it.
-  CHECK(at.server.command({"LINDEX", "work:list", "3000"}) == "3000");
-}
-
-TEST_CASE("a claim in the middle moves items away from the left end that are due later") {
-  NearFixture at(8000);
-  // The items behind the claimed one are due sooner than the items at the left end, whose locks do
-  // not expire.
-  SUBCASE("the next item is due soon") {
-    at.server.command({"SET", "work:lock:3001", "delay:cooldown", "PX", "60000"});
-  }
-  SUBCASE("the next item is free") {
-    at.server.command({"DEL", "work:lock:3001"});
-  }
-  at.changes.release({"3000"});
-  CHECK(at.located());
-  CHECK(items_of(at.host.claim(1, store::Scan::ends)) == std::vector<Item>{"3000"});
-  CHECK(at.server.command({"LINDEX", "work:list", "0"}) == "1024");
-  CHECK(at.server.command({"LINDEX", "work:list", "-1"}) == "1023");
+  CHECK(at.server.command({"LINDEX", "work:list", "-1"}) == "3000");
+  CHECK(at.server.command({"LINDEX", "work:list", "3000"}) == "3001");
   CHECK(at.server.command({"LLEN", "work:list"}) == "8000");
 }
 
-TEST_CASE("a claim in the middle moves no items that are due sooner") {
+TEST_CASE("a claim in the middle moves items away from the left end that are due later than most") {
   NearFixture at(8000);
-  at.server.command({"SET", "work:lock:3001", "delay:cooldown", "PX", "60000"});
-  std::string sooner;
+  const std::vector<std::string> sampled{"1000", "3000", "5000", "7000"};
   std::string first;  // item at the left end afterwards
-  SUBCASE("the first") {
-    sooner = first = "0";
+  SUBCASE("most others are due sooner") {
+    for (const std::string& item : sampled)
+      at.server.command({"SET", "work:lock:" + item, "delay:cooldown", "PX", "60000"});
+    first = "1024";
+    SUBCASE("also some of the first items") {
+      at.server.command({"SET", "work:lock:1023", "delay:cooldown", "PX", "30000"});
+      first = "512";
+    }
+    SUBCASE("the first item is due sooner") {
+      at.server.command({"SET", "work:lock:0", "delay:cooldown", "PX", "30000"});
+      first = "0";
+    }
   }
-  SUBCASE("the last item that it would move") {
-    sooner = "1023";
-    first = "512";
+  SUBCASE("most others are free") {
+    for (const std::string& item : sampled) at.server.command({"DEL", "work:lock:" + item});
+    first = "512";  // item 1000 is free
   }
-  at.server.command({"SET", "work:lock:" + sooner, "delay:cooldown", "PX", "30000"});
-  at.changes.release({"3000"});
+  SUBCASE("two of four others are due sooner") {
+    for (const std::string item : {"3000", "7000"})
+      at.server.command({"SET", "work:lock:" + item, "delay:cooldown", "PX", "60000"});
+    first = "0";
+  }
+  at.changes.release({"4000"});
   CHECK(at.located());
-  CHECK(items_of(at.host.claim(1, store::Scan::ends)) == std::vector<Item>{"3000"});
+  CHECK(items_of(at.host.claim(1, store::Scan::ends)) == std::vector<Item>{"4000"});
   CHECK(at.server.command({"LINDEX", "work:list", "0"}) == first);
+  CHECK(at.server.command({"LLEN", "work:list"}) == "8000");
+}
+
+TEST_CASE("an item that no claim may move stays in the middle") {
+  RedisServer server({{"user plain on nopass ~* &* +@all -lrem"}});
+  loop::Loop loop;
+  Host host(loop, url_of_plain(server), list_rule());
+  std::vector<std::string> push{"RPUSH", "work:list"};
+  for (int i = 0; i < 2000; ++i) {
+    push.push_back(std::to_string(i));
+    if (i != 1500) server.command({"SET", "work:lock:" + push.back(), "delay:cooldown"});
+  }
+  server.command(push);
+  CHECK(items_of(host.claim(1)) == std::vector<Item>{"1500"});
+  CHECK(server.command({"LINDEX", "work:list", "1500"}) == "1500");
+  CHECK(server.command({"LLEN", "work:list"}) == "2000");
+}
+
+TEST_CASE("a claim in the middle keeps all copies of an item") {
+  NearFixture at(1000);
+  at.server.command({"LSET", "work:list", "700", "400"});
+  at.changes.release({"400"});
+  CHECK(at.located());
+  CHECK(items_of(at.host.claim(2, store::Scan::ends)) == std::vector<Item>{"400"});
+  CHECK(at.server.command({"LINDEX", "work:list", "-1"}) == "400");
+  CHECK(at.server.command({"LPOS", "work:list", "400", "COUNT", "0"}) == "699\n999");
+  CHECK(at.server.command({"LLEN", "work:list"}) == "1000");
 }
 
 TEST_CASE("released items are found after hosts have rotated the list") {

@@ -227,7 +227,7 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
   CHECK(calls <= 1);  // two peeks at this list alone read all of it
 }
 
-TEST_CASE("an item that is added during a scan is found by the scan or by the next peek") {
+TEST_CASE("an item that is added or freed during a scan is found by the scan or by the next peek") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 1);
@@ -247,6 +247,11 @@ TEST_CASE("an item that is added during a scan is found by the scan or by the ne
     server.command({"RPUSH", "l0:list", "new"});
     CHECK(turn_until(loop, [&] { return !lists.told[0]->replies.empty(); }));
     CHECK(items_of(lists.told[0]->replies[0]) == std::vector<Item>{"new"});
+  }
+  SUBCASE("the first item becomes free") {
+    server.command({"DEL", "l0:lock:0"});
+    CHECK(turn_until(loop, [&] { return !lists.told[0]->replies.empty(); }));
+    CHECK(items_of(lists.told[0]->replies[0]) == std::vector<Item>{"0"});
   }
   SUBCASE("before items that are locked soon") {
     std::vector<std::string> more{"RPUSH", "l0:list", "new"};

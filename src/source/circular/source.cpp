@@ -191,6 +191,11 @@ void CircularSource::poll_after_reconnect() {
 }
 
 void CircularSource::poll(bool hinted) {
+  // While the list has a deficit, its peeks use only the surplus of the budget.
+  if (many_due_ <= clock_.now() && owes() && !has_spare()) {
+    many_due_ = clock_.now() + IdlePolls::shortest_pause;
+    return plan_look();
+  }
   // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.
   const bool overdue = clock_.now() - looked_at_ > look_at_least || look_due() <= clock_.now();
   if ((!hinted || overdue) && may_look() && !renews_place()) return look();

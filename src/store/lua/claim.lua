@@ -42,8 +42,9 @@
 --       now, and is the number of other waiters.
 -- The order of the list is the same for all hosts: an item that is claimed at the left end moves to the
 -- right end, and so do the locked ones before it. With equal delays, items become free in the order of
--- their claims, so the next one is at the left end. A claim elsewhere moves nothing, unless the items
--- at the left end are due later than the item behind the claimed one.
+-- their claims, so the next one is at the left end. An item that is claimed elsewhere moves to the
+-- right end too. If the items at the left end are due later than most others, a claim elsewhere moves
+-- up to 1,024 items from there.
 -- An item in the index of quarantines is never claimed, whether or not it has a lock, and
 -- regardless of its name.
 --
@@ -243,7 +244,9 @@ local seen_at_left = {}
 if extent >= 0 then
   left = examine_before(left, most, most_bytes, piece)
   -- Other hosts have moved items to the right end during the scan.
-  if left == 0 then take(read(math.max(0, length - 16), 16, most_bytes)) end
+  if left == 0 and #taken + #parked < want then
+    take(read(math.max(0, length - 16), 16, most_bytes))
+  end
 else
   local at_right = 0
   if ends then at_right = math.floor(most / 4) end
@@ -279,7 +282,7 @@ else
   -- If more items follow, the next call starts at the right end.
   if ends or looked == length or #taken + #parked == want then left = left - looked end
 end
-if turned == 0 then
+if #middle > 0 and turned == 0 then
   seen_at_left = blocked_at_left()
   turned = #seen_at_left
 end
@@ -292,6 +295,7 @@ elseif turned > 1 then
   redis.call('RPUSH', KEYS[1], unpack(seen_at_left, 1, turned))
   redis.call('LTRIM', KEYS[1], turned, -1)
 end
+move_claimed()
 
 local reply = {'ok', left, -1, '', longest, bytes + bytes_of_ends, #parked}
 for i = 1, #parked do

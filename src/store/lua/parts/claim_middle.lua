@@ -4,20 +4,42 @@
 -- A rotation moves all items to the left that it does not move to the right end, and it moves only
 -- claimed and locked items there. So a search that goes to the left misses no free item.
 
-local behind -- index of the item behind the last claimed one in the middle
+local middle = {} -- items that were claimed there
+local to_compare = 0 -- items that Redis compares to find them
 
--- Examines up to `count` items before the index `stop`, which do not move. Returns the index of the
--- last examined item, or `stop`.
+local function examine(first, count)
+  local before = #taken
+  take(read(first, count, math.huge))
+  for i = before + 1, #taken do
+    middle[#middle + 1] = taken[i]
+    to_compare = to_compare + first + count
+  end
+end
+
+-- Examines up to `count` items before the index `stop`. Returns the index of the last examined item,
+-- or `stop`.
 local function examine_before(stop, count, limit, step)
   local last = math.max(0, stop - count)
   while stop > last and #taken + #parked < want and bytes < limit do
     local from = math.max(last, stop - step)
-    last_taken = 0
-    take(read(from, stop - from, math.huge))
-    if last_taken > 0 then behind = from + last_taken end
+    examine(from, stop - from)
     stop, step = from, piece
   end
   return stop
+end
+
+-- Moves the claimed items to the right end, where the next claims find them. They stay if Redis needs
+-- more than about 5 ms to find them, if an item is long, since it would hide others at the right end, or
+-- if this user has no permission for LREM.
+local function move_claimed()
+  if #middle == 0 or to_compare > 500000 or longest > 65536 then return end
+  local may = redis.pcall('LREM', KEYS[2], 0, '') -- refused because of the type of the key
+  if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return end
+  for i = 1, #middle do
+    -- In this order, the item is never missing.
+    redis.call('RPUSH', KEYS[1], middle[i])
+    redis.call('LREM', KEYS[1], 1, middle[i])
+  end
 end
 
 if ends and #ARGV[5] > 2 then
@@ -36,14 +58,25 @@ local function due_in(index)
   return ttl and ttl ~= -1 and ttl or math.huge
 end
 
--- Returns items at the left end that are due later than the item behind the claimed one, for instance
--- after a thousand failures in a row. Without this, they would stay there, because a claim moves only
--- locked items that have a free item behind them.
+-- Returns locked items at the left end that are due later than most others, for instance after a
+-- thousand failures in a row. Without this, they would stay there, because a claim at the left end moves
+-- only locked items that have a free item behind them.
 local function blocked_at_left()
-  if not behind or two_names or longest > 65536 then return {} end
-  local next_due = due_in(behind)
-  if due_in(0) <= next_due then return {} end
-  local count = min(behind, 1024)
-  while count > 64 and due_in(count - 1) <= next_due do count = math.floor(count / 2) end
-  return count > 64 and read(0, count, most_bytes) or {}
+  if two_names or longest > 4096 then return {} end
+  local first_due, sooner = due_in(0), 0
+  for part = 1, 7, 2 do
+    if due_in(math.floor(length * part / 8)) < first_due then sooner = sooner + 1 end
+    if sooner < (part - 1) / 2 then return {} end -- at least three of four are needed
+  end
+  local count = 1024
+  while count > 64 do
+    local step = count / 4
+    if count <= length / 2 and due_in(count - 1) >= first_due / 2 and due_in(step) >= first_due / 2
+      and due_in(2 * step) >= first_due / 2 and due_in(3 * step) >= first_due / 2 then
+      local items, names = read(0, count, most_bytes)
+      if redis.pcall('EXISTS', unpack(names)) == #names then return items end
+    end
+    count = count / 2
+  end
+  return {}
 end
