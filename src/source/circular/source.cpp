@@ -194,6 +194,7 @@ void CircularSource::poll(bool hinted) {
   // While the list has a deficit, its peeks use only the surplus of the budget.
   if (many_due_ <= clock_.now() && owes() && !has_spare()) {
     many_due_ = clock_.now() + IdlePolls::shortest_pause;
+    charge(-std::exchange(paid_, 0));
     return plan_look();
   }
   // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.

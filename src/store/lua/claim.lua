@@ -42,9 +42,8 @@
 --       now, and is the number of other waiters.
 -- The order of the list is the same for all hosts: an item that is claimed at the left end moves to the
 -- right end, and so do the locked ones before it. With equal delays, items become free in the order of
--- their claims, so the next one is at the left end. An item that is claimed elsewhere moves to the
--- right end too. If the items at the left end are due later than most others, a claim elsewhere moves
--- up to 1,024 items from there.
+-- their claims, so the next one is at the left end. A claim elsewhere moves nothing, unless the items
+-- at the left end are due later than most others.
 -- An item in the index of quarantines is never claimed, whether or not it has a lock, and
 -- regardless of its name.
 --
@@ -282,7 +281,7 @@ else
   -- If more items follow, the next call starts at the right end.
   if ends or looked == length or #taken + #parked == want then left = left - looked end
 end
-if #middle > 0 and turned == 0 then
+if in_middle and turned == 0 then
   seen_at_left = blocked_at_left()
   turned = #seen_at_left
 end
@@ -295,7 +294,6 @@ elseif turned > 1 then
   redis.call('RPUSH', KEYS[1], unpack(seen_at_left, 1, turned))
   redis.call('LTRIM', KEYS[1], turned, -1)
 end
-move_claimed()
 
 local reply = {'ok', left, -1, '', longest, bytes + bytes_of_ends, #parked}
 for i = 1, #parked do

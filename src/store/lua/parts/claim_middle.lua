@@ -4,42 +4,19 @@
 -- A rotation moves all items to the left that it does not move to the right end, and it moves only
 -- claimed and locked items there. So a search that goes to the left misses no free item.
 
-local middle = {} -- items that were claimed there
-local to_compare = 0 -- items that Redis compares to find them
+local in_middle = false -- whether an item was claimed there
 
-local function examine(first, count)
-  local before = #taken
-  take(read(first, count, math.huge))
-  for i = before + 1, #taken do
-    middle[#middle + 1] = taken[i]
-    to_compare = to_compare + first + count
-  end
-end
-
--- Examines up to `count` items before the index `stop`. Returns the index of the last examined item,
--- or `stop`.
+-- Examines up to `count` items before the index `stop`, which do not move. Returns the index of the
+-- last examined item, or `stop`.
 local function examine_before(stop, count, limit, step)
   local last = math.max(0, stop - count)
   while stop > last and #taken + #parked < want and bytes < limit do
     local from = math.max(last, stop - step)
-    examine(from, stop - from)
+    take(read(from, stop - from, math.huge))
+    in_middle = #taken > 0
     stop, step = from, piece
   end
   return stop
-end
-
--- Moves the claimed items to the right end, where the next claims find them. They stay if Redis needs
--- more than about 5 ms to find them, if an item is long, since it would hide others at the right end, or
--- if this user has no permission for LREM.
-local function move_claimed()
-  if #middle == 0 or to_compare > 500000 or longest > 65536 then return end
-  local may = redis.pcall('LREM', KEYS[2], 0, '') -- refused because of the type of the key
-  if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return end
-  for i = 1, #middle do
-    -- In this order, the item is never missing.
-    redis.call('RPUSH', KEYS[1], middle[i])
-    redis.call('LREM', KEYS[1], 1, middle[i])
-  end
 end
 
 if ends and #ARGV[5] > 2 then
