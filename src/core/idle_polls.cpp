@@ -178,7 +178,7 @@ void IdlePolls::Sleeper::owe(double commands) {
   polls_.await_debts();
 }
 
-bool IdlePolls::Sleeper::owes() const {
+bool IdlePolls::Sleeper::owes() {
   polls_.refill();
   return debt_ != nullptr;
 }

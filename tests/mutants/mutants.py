@@ -65,7 +65,7 @@ MUTANTS = [
            "ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then", "ARGV[2] .. ARGV[first_run], 'NX') then"),
     Mutant("free-groups-skipped", "A claim skips groups of items of which one is free.", PARTS + "claim_take.lua",
            "unpack(names, first, last)) ~= last - first + 1 then", "unpack(names, first, last)) == 0 then"),
-    Mutant("positions-ignored", "A claim does not search near known positions.", PARTS + "claim_middle.lua",
+    Mutant("positions-ignored", "A claim does not search near known positions.", PARTS + "claim_near.lua",
            "if ends and #ARGV[5] > 2 then", "if false then"),
     Mutant("positions-wrong", "A peek returns the position of a free item from the wrong end.", LUA + "peek.lua",
            "ARGV[(k - 1) * 4 + 3] - index - 1", "index"),
