@@ -360,7 +360,8 @@ void Fleet::on_stats_sent(const std::string& refused) {
   parts_.log.warn("statistics refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
 }
 
-/// Runs `query` on the query thread, and calls `then` with its value or with the error.
+/// Runs `query` on the query thread, and calls `then` with a pointer to its value and with the
+/// error. The pointer is nullptr after an error.
 template <class Query, class Then>
 void Fleet::run_query(Query query, Then then) {
   using Value = std::invoke_result_t<Query&, verbs::QueryContext&>;
@@ -371,17 +372,17 @@ void Fleet::run_query(Query query, Then then) {
         return http::HttpResponse{};
       },
       [value, then = std::move(then)](const http::HttpResponse& response) {
-        if (response.status == 200) return then(std::move(*value), std::string());
+        if (response.status == 200) return then(value.get(), std::string());
         // After a timeout, the query thread may still write to `value`.
-        then(Value(), api::error_in(response));
+        then(static_cast<Value*>(nullptr), api::error_in(response));
       },
       true);
 }
 
 void Fleet::read(Seen then) {
   run_query([](verbs::QueryContext& query) { return page::glance_of(verbs::fleet_hosts(query)); },
-            [then = std::move(then)](api::FleetGlance&& glance, const std::string& error) {
-              if (error.empty()) return then(std::move(glance));
+            [then = std::move(then)](api::FleetGlance* glance, const std::string& error) {
+              if (glance != nullptr) return then(std::move(*glance));
               FleetView none;
               none.error = error;
               then(page::glance_of(none));
@@ -391,8 +392,9 @@ void Fleet::read(Seen then) {
 void Fleet::details(std::vector<view::HostWish> wishes, Detailed then) {
   run_query([wishes = std::move(wishes)](
                 verbs::QueryContext& query) { return verbs::host_details(query, wishes); },
-            [then = std::move(then)](std::vector<view::HostDetails>&& hosts, const std::string&) {
-              then(std::move(hosts));
+            [then = std::move(then)](std::vector<view::HostDetails>* hosts, const std::string&) {
+              if (hosts != nullptr) return then(std::move(*hosts));
+              then({});
             });
 }
 
@@ -422,9 +424,9 @@ void Fleet::lists(std::optional<std::string> list, Listed then) {
   });
   run_query([own = parts_.id, list = std::move(list)](
                 verbs::QueryContext& query) { return verbs::fleet_lists(query, own, list); },
-            [pending](FleetLists&& found, const std::string& error) {
-              if (!error.empty()) return pending->fail(error);
-              pending->finish(std::move(found));
+            [pending](FleetLists* found, const std::string& error) {
+              if (found == nullptr) return pending->fail(error);
+              pending->finish(std::move(*found));
             });
 }
 
