@@ -19,9 +19,10 @@ void Poller::record_run_time(Duration took) {
 }
 
 std::size_t Poller::claim_ahead() const {
-  // If slots are limited on this host, a free slot goes to the list with the longest wait, not to
-  // prefetched items.
-  const bool allowed = ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0;
+  // If slots are limited on this host or in the fleet, a free slot goes to the list or host with
+  // the longest wait, not to prefetched items.
+  const bool allowed =
+      ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0 && rule_->fleet_concurrency == 0;
   if (!allowed || !work_ || !work_->ahead || !work_->ahead->mean_run) return 0;
   return source_->claims_ahead({*work_->ahead->mean_run, claim_took_, limit()});
 }

@@ -147,7 +147,7 @@ class Source {
   /// kind of work has no such claims.
   virtual bool claim_item(const Item& /*item*/, ItemClaimed /*then*/) { return false; }
   /// Returns how many items are worth claiming before slots for their runs are free.
-  [[nodiscard]] virtual std::size_t claims_ahead(const RunRate& /*pace*/) const { return 0; }
+  [[nodiscard]] virtual std::size_t claims_ahead(const RunRate& /*rate*/) const { return 0; }
   /// Stops waiting for items: no on_may_claim(), and free items are left to other hosts. The next
   /// claim() ends this state, and may_claim() is true until then.
   virtual void stop_waiting() = 0;

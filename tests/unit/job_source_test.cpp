@@ -65,8 +65,8 @@ class FakeJobs : public JobQueue {
 };
 
 struct Bench : World {
-  Bench() {
-    ListConfig rule = rule_for("thumbs", 1);
+  explicit Bench(std::uint32_t concurrency = 1) {
+    ListConfig rule = rule_for("thumbs", concurrency);
     rule.source = JobSettings{};
     poller = std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(rule));
     auto made = std::make_unique<source::JobSource>(
@@ -102,6 +102,32 @@ TEST_CASE("a new job of a feed is claimed at once and settled by its disposition
   bench.run_for(5ms);
   REQUIRE(bench.queue->ends.size() == 1);
   CHECK(std::get<Finish>(bench.queue->ends[0].what).result == "{}");
+}
+
+TEST_CASE("very short jobs are prefetched, one with few slots, and handed back during a long run") {
+  for (const std::size_t concurrency : {1, 15, 16}) {
+    CAPTURE(concurrency);
+    Bench bench(static_cast<std::uint32_t>(concurrency));
+    auto& executor = *bench.executors.back();
+    const auto run_all = [&] {
+      const auto started = executor.started;
+      for (std::size_t i = started.size() - bench.poller->runs().size(); i < started.size(); ++i)
+        executor.end_at(started[i].run, 1ms, Exited{0});
+      bench.run_for(2ms);
+    };
+    for (int i = 0; i < 200; ++i) bench.queue->jobs.push_back("j" + std::to_string(i));
+    bench.queue->handler.on_news();
+    bench.run_for(5ms);
+    run_all();
+    run_all();
+    CHECK(bench.poller->runs().size() == concurrency);
+    const auto held = [&] { return bench.queue->runs - bench.queue->ends.size(); };
+    CHECK(held() == concurrency + (concurrency < 16 ? 1 : concurrency));
+    const std::size_t waiting = bench.queue->jobs.size();
+    bench.run_for(200ms);
+    CHECK(bench.queue->jobs.size() > waiting);
+    CHECK(bench.queue->jobs.size() == 200 - bench.queue->ends.size() - concurrency);
+  }
 }
 
 TEST_CASE("a new job of a feed is claimed at once, even if the idle budget is used up") {

@@ -14,11 +14,6 @@ CircularSource::CircularSource(const Clock& clock, IdlePolls& idle, SourceHandle
 
 CircularSource::~CircularSource() = default;
 
-void CircularSource::use(ListConfigPtr rule) {
-  rule_ = rule;
-  ClaimingSource::use(std::move(rule));
-}
-
 // ---- Claims
 
 void CircularSource::send_claim(std::size_t wanted) {

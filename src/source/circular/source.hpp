@@ -14,6 +14,7 @@
 #include "core/clock.hpp"
 #include "core/idle_polls.hpp"
 #include "source/claiming_source.hpp"
+#include "source/prefetch.hpp"
 #include "store/circular/list.hpp"
 
 namespace w8y::source {
@@ -25,9 +26,10 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   ~CircularSource() override;
 
   bool claim_item(const Item& item, ItemClaimed then) override;
-  [[nodiscard]] std::size_t claims_ahead(const RunRate& pace) const override;
+  [[nodiscard]] std::size_t claims_ahead(const RunRate& rate) const override {
+    return prefetch(rate);
+  }
   void stop_waiting() override;
-  void use(ListConfigPtr rule) override;
   void settle(EndedRun&& run) override;
   void hand_back(const Claim& claim) override;
 
@@ -101,7 +103,6 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   [[nodiscard]] bool renews_place();
 
   std::unique_ptr<store::CircularList> list_;
-  ListConfigPtr rule_;
   std::uint32_t held_ = 0;        ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;  ///< number of calls of the last full scan
   bool changed_ = false;          ///< a change was reported after the last peek

@@ -1,12 +1,14 @@
 // Source of jobs of a feed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <utility>
 
 #include "source/claiming_source.hpp"
+#include "source/prefetch.hpp"
 #include "store/thoonk/job_queue.hpp"
 
 namespace w8y::source {
@@ -20,8 +22,14 @@ class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHa
 
   void retire() override;
   void settle(EndedRun&& run) override;
+  /// With few slots, the other jobs stay available to all hosts.
+  [[nodiscard]] std::size_t claims_ahead(const RunRate& rate) const override {
+    return std::min(rate.places < many_places ? 1 : rate.places, prefetch(rate));
+  }
 
  private:
+  static constexpr std::size_t many_places = 16;
+
   // store::thoonk::JobQueueHandler
   void on_news() override { woken(); }
   // ClaimingSource

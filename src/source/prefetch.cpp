@@ -1,8 +1,6 @@
-// CircularSource: how many items to prefetch, so that no slot is unused while Redis executes the
-// next claim.
-#include <algorithm>
+#include "source/prefetch.hpp"
 
-#include "source/circular/source.hpp"
+#include <algorithm>
 
 namespace w8y::source {
 
@@ -20,14 +18,13 @@ constexpr std::size_t most_of_all = 1024;
 
 }  // namespace
 
-std::size_t CircularSource::claims_ahead(const RunRate& pace) const {
-  if (rule_->fleet_concurrency > 0) return 0;
-  if (pace.mean_run >= std::clamp(pace.claim_took * 4, worth_it, worth_it * 4)) return 0;
-  const auto mean = std::max<Duration::rep>(pace.mean_run.count(), 1);
+std::size_t prefetch(const RunRate& rate) {
+  if (rate.mean_run >= std::clamp(rate.claim_took * 4, worth_it, worth_it * 4)) return 0;
+  const auto mean = std::max<Duration::rep>(rate.mean_run.count(), 1);
   const auto per_place = static_cast<std::size_t>(span.count() / mean);
   // At least one for each slot, so that no slot is unused while Redis executes the next claim.
-  const std::size_t most = std::clamp(pace.places, least_most, most_of_all);
-  return std::min(most, std::max<std::size_t>(per_place, 1) * pace.places);
+  const std::size_t most = std::clamp(rate.places, least_most, most_of_all);
+  return std::min(most, std::max<std::size_t>(per_place, 1) * rate.places);
 }
 
 }  // namespace w8y::source
