@@ -67,8 +67,9 @@ class Settlements {
   /// Adds a settlement. `hold`: reservation of its item until it is confirmed.
   void add(std::shared_ptr<const Keys> keys, Call&& call, const Times& times, ItemRoom::Hold&& hold,
            Wait wait);
-  /// Publishes a message on the events channel, before any settlement that is added later.
-  void publish(std::shared_ptr<const Keys> keys, std::string&& message, Wait wait);
+  /// Publishes a message on the events channel, before any settlement that is added later. While
+  /// runs end often, it waits at most 5 ms for others.
+  void publish(std::shared_ptr<const Keys> keys, std::string&& message);
   /// Sends everything that waits for others.
   void send();
   /// Retries refused settlements. Called when the connection is up again, and by a timer.

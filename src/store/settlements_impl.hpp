@@ -85,16 +85,14 @@ void Settlements<Kind>::fit(Call& call) const {
 }
 
 template <class Kind>
-void Settlements<Kind>::publish(std::shared_ptr<const Keys> keys, std::string&& message,
-                                Wait wait) {
-  const bool waits = wait == Wait::span && in_quick_succession();
-  if (!waits && news_.empty()) {
+void Settlements<Kind>::publish(std::shared_ptr<const Keys> keys, std::string&& message) {
+  if (!in_quick_succession() && news_.empty()) {
     session_.client.call({"PUBLISH", keys->events, message});
     return;
   }
   news_bytes_ += message.size();
   news_.push_back({std::move(keys), std::move(message)});
-  gather(news_bytes_ > settling::most_news ? Wait::none : wait);
+  gather(news_bytes_ > settling::most_news ? Wait::none : Wait::span);
 }
 
 /// Returns whether another settlement is likely within the next few ms, since the last one was

@@ -111,9 +111,8 @@ void RedisCircularList::announce(const RunEvent& event) {
   if (!rule_->keeps_records || !session_->client.connected()) return;
   // Events are for subscribers only and must not delay claims and renewals.
   if (session_->client.unsent() > most_unsent) return;
-  settlements().publish(
-      keys_of(store()), event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
-      held() > 1 ? CircularSettlements::Wait::span : CircularSettlements::Wait::none);
+  settlements().publish(keys_of(store()),
+                        event_json(*rule_, session_->holder.host, event, session_->clock.wall()));
 }
 
 void RedisCircularList::listen(bool on) {

@@ -78,6 +78,15 @@ void RedisJobQueue::claim(std::size_t wanted) {
   claimer_.claim(rule_, store_, wanted);
 }
 
+void RedisJobQueue::on_result(JobClaims::Open&, JobClaimResult& result) {
+  claim_out_ = false;
+  if (result.taken.empty()) {
+    ends_.send();  // no claim may follow
+  } else {
+    ids_.untrack();
+  }
+}
+
 bool RedisJobQueue::may_start(const Claim& claim) const {
   return claimer_.may_start(claim.run);
 }
@@ -151,7 +160,7 @@ void RedisJobQueue::put_down(const RunId& run, EndCall&& end, Ends::Wait wait) {
   const Ends::Times times{ended->ends, ended->forget_at()};
   if (end.hold > Duration{0}) hold_back(end, std::move(ended->lease), ended->ends);
   ends_.add(keys, std::move(end), times, std::move(ended->room),
-            claimer_.held() == 0 ? Ends::Wait::none : wait);
+            claimer_.held() == 0 && !claim_out_ ? Ends::Wait::none : wait);
 }
 
 // ---- Delayed jobs
@@ -223,8 +232,7 @@ void RedisJobQueue::announce(const RunEvent& event) {
   // Events are for subscribers only and must not delay claims and renewals.
   if (session_->client.unsent() > most_unsent) return;
   ends_.publish(keys_of(store_),
-                event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
-                claimer_.held() > 1 ? Ends::Wait::span : Ends::Wait::none);
+                event_json(*rule_, session_->holder.host, event, session_->clock.wall()));
 }
 
 void RedisJobQueue::listen(bool on) {

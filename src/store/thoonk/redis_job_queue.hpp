@@ -57,11 +57,13 @@ class RedisJobQueue final : public JobQueue,
   void lease_back(RunId run) override;
   void lease_expiring(RunId run) override;
   // Claimer::Handler
-  void before_call(JobClaims::Open&) override { ends_.send(); }  // one write for both
-  void has_room() override { handler_.on_news(); }
-  void on_result(JobClaims::Open&, JobClaimResult& result) override {
-    if (!result.taken.empty()) ids_.untrack();
+  void before_call(JobClaims::Open&) override {
+    ends_.send();  // one write for both
+    claim_out_ = true;
   }
+  void on_error(const redis::Answer&) override { claim_out_ = false; }
+  void has_room() override { handler_.on_news(); }
+  void on_result(JobClaims::Open&, JobClaimResult& result) override;
   // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}
@@ -82,6 +84,7 @@ class RedisJobQueue final : public JobQueue,
   Claimer<JobClaims> claimer_;
   std::map<RunId, HeldBack> held_back_;
   bool retired_ = false;
+  bool claim_out_ = false;  ///< the next settlement can share the write of the claim that follows
   Timer cancel_timer_;
   Ends ends_;
   /// Cancellations of delayed jobs. Separate from `ends_`, because settlements of the same runs may
