@@ -8,6 +8,7 @@
 #include <csignal>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace w8y::sim {
@@ -67,7 +68,8 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  std::string next() {
+  /// Returns the record of its next seed, which is `seed`.
+  std::string next(std::uint64_t seed) {
     std::size_t size = 0;
     std::string record;
     bool whole = read_all(from_, reinterpret_cast<char*>(&size), sizeof size);
@@ -75,7 +77,9 @@ class Worker {
       record.resize(size);
       whole = read_all(from_, record.data(), size);
     }
-    if (!whole) throw std::runtime_error("a process of the simulation has ended before its seeds");
+    if (!whole)
+      throw std::runtime_error("the process that ran the seed " + std::to_string(seed) +
+                               " ended before the seed did: run this seed alone");
     return record;
   }
 
@@ -94,7 +98,7 @@ void for_each_seed(const Seeds& seeds, const std::function<std::string(std::uint
     workers.push_back(std::make_unique<Worker>(Seeds{seeds.first, seeds.count, jobs}, i, run));
   for (std::uint64_t i = 0; i < seeds.count; ++i) {
     const std::uint64_t seed = seeds.first + i;
-    if (!take(seed, jobs > 1 ? workers[i % jobs]->next() : run(seed))) return;
+    if (!take(seed, jobs > 1 ? workers[i % jobs]->next(seed) : run(seed))) return;
   }
 }
 
