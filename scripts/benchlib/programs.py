@@ -62,5 +62,13 @@ class Programs:
         return str(made)
 
     @staticmethod
+    def interpreter(language: str) -> str:
+        """Returns the program that executes a script. Debian's Python has the modules of Debian's packages."""
+        debian = "/usr/bin/python3"
+        if language == "Python" and pathlib.Path(debian).exists():
+            return debian
+        return Programs.reference({"Node": "node", "Python": "python3", "Ruby": "ruby"}[language])
+
+    @staticmethod
     def script(name: str) -> str:
         return str(SOURCES / name)
