@@ -51,6 +51,35 @@ TEST_CASE("a job is popped and claimed in one step, and finished with its result
   CHECK(feed.ids_of(feed.host.claim(9)) == std::vector<Item>{"a", "b"});
 }
 
+TEST_CASE("a settlement is sent at once, but waits for the reply to a claim in flight") {
+  JobFixture feed;
+  for (const char* id : {"a", "b", "c"}) feed.put(id);
+  const auto sent = [&] { return feed.host.session->client.commands_sent(); };
+  const Claim first = feed.host.claim_one_job();
+  auto before = sent();
+  feed.host.end(first, Finish{"{}"});
+  CHECK(sent() - before == 1);
+  CHECK(feed.host.settled());
+
+  const Claim second = feed.host.claim_one_job();
+  feed.host.queue->claim(1);
+  before = sent();
+  feed.host.end(second, Finish{"{}"});
+  CHECK(sent() == before);
+  const auto replies = [&] { return feed.host.reported.claim_replies.size(); };
+  REQUIRE(turn_until(feed.loop, [&] { return replies() == 3; }));
+  const Claim third = feed.host.reported.claim_replies.back().claims.front();
+  feed.host.queue->claim(1);
+  CHECK(sent() - before == 2);
+  // No claim follows a claim that found nothing.
+  feed.host.end(third, Finish{"{}"});
+  CHECK(sent() - before == 2);
+  REQUIRE(turn_until(feed.loop, [&] { return replies() == 4; }));
+  CHECK(sent() - before == 3);
+  CHECK(feed.host.settled());
+  CHECK(feed.unclaimed());
+}
+
 TEST_CASE("ids and payloads are bytes, and one claim returns only a few long payloads") {
   JobFixture feed;
   const std::string id = "a b\n\r\"\xff";
