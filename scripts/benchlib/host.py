@@ -7,8 +7,13 @@ import subprocess
 import sys
 from typing import Dict
 
+from .programs import SCRIPTS, SOURCES
+
 # References that are Debian packages.
-PACKAGES = ["redis-server", "redis-tools", "gearman-job-server", "gearman-tools", "findutils"]
+PACKAGES = ["redis-server", "redis-tools", "gearman-job-server", "gearman-tools", "findutils", "ruby-sidekiq",
+            "ruby-hiredis", "python3-rq", "python3-celery", "python3-hiredis"]
+
+MODULES = SCRIPTS.parent / "build" / "peers"
 
 
 def facts() -> Dict:
@@ -37,8 +42,17 @@ def setup() -> int:
         return 1
     sudo = [] if os.geteuid() == 0 else ["sudo"]
     install = ["env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", apt, "install", "--yes",
-               "--no-install-recommends", *PACKAGES]
+               "--no-install-recommends", *PACKAGES, *([] if shutil.which("npm") else ["npm"])]
     for words in ([apt, "update"], install):
         if subprocess.run(sudo + words, check=False).returncode != 0:
             return 1
-    return 0
+    return install_modules()
+
+
+def install_modules() -> int:
+    """Installs the peers that are npm packages, in the versions of the lock file."""
+    MODULES.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(SOURCES / "peers" / name, MODULES)
+    return subprocess.run(["npm", "ci", "--prefix", MODULES, "--ignore-scripts", "--no-audit", "--no-fund"],
+                          check=False).returncode

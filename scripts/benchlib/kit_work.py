@@ -2,6 +2,7 @@
 
 The feed has enough jobs before the measurement, so that no client that puts jobs uses the processors too.
 """
+import json
 import os
 import pathlib
 import subprocess
@@ -39,20 +40,22 @@ class Cost:
 
 
 class KitWorker:
-    """A w8yd with an executor of a kit that starts runs only while it is measured. `source`: circular or job."""
+    """A w8yd with an executor of a kit that starts runs only while it is measured. `source`: circular or job.
+    `log`: file for the latency of each job."""
 
-    def __init__(self, bench, stack, redis: Redis, kit: str, source: str, concurrency: int):
+    def __init__(self, bench, stack, redis: Redis, kit: str, source: str, concurrency: int, log: str = ""):
         self._bench, self._redis, self._source = bench, redis, source
         self._name = f"{kit.lower()}-{source}"
-        executor = [bench.programs.interpreter(kit), bench.programs.script(KITS[kit])]
+        self.enqueued: List[float] = []  # jobs per second, of each call of w8yctl
+        interpreter, *args = [bench.programs.interpreter(kit), bench.programs.script(KITS[kit]), str(concurrency), log]
         if source == "job":
             self._w8yctl("feed", "create", self._name, "--kind", "job", "--exists-ok")
         else:
             redis.fill(f"{self._name}:list", (f"item-{i}" for i in range(ITEMS)))
         self._daemon = stack.enter_context(W8yd(
-            bench.programs.ours("w8yd"), bench.folder / f"{self._name}-{concurrency}", redis.url,
-            f'[lists.{self._name}]\nsource = "{source}"\nexecutor = "{executor[0]}"\n'
-            f'args = ["{executor[1]}", "{concurrency}"]\nconcurrency = {concurrency}\n'))
+            bench.programs.ours("w8yd"), pathlib.Path(redis.socket).parent / self._name, redis.url,
+            f'[lists.{self._name}]\nsource = "{source}"\nexecutor = "{interpreter}"\n'
+            f'args = {json.dumps([arg for arg in args if arg])}\nconcurrency = {concurrency}\n'))
         self._daemon.quiet()
 
     def measure(self, seconds: float) -> Cost:
@@ -84,7 +87,21 @@ class KitWorker:
         return self._redis.call("LLEN", f"feed.ids:{self._name}")
 
     def _put(self, jobs: int):
-        self._w8yctl("job", "put", self._name, "-", input="".join(f"{i}\n" for i in range(jobs)), text=True)
+        lines, since = "".join(f"{i}\n" for i in range(jobs)), time.monotonic()
+        self._w8yctl("job", "put", self._name, "-", input=lines, text=True)
+        self.enqueued.append(jobs / (time.monotonic() - since))
+
+    def pace(self, rate: float, seconds: float):
+        """Puts jobs at this rate, one in each call. The payload of a job is the time in µs."""
+        feed, lua = self._name, pathlib.Path(self._bench.programs.lua("job_put")).read_text()
+        parts = ("config", "ids", "items", "publishes", "published", "claimed", "cancelled", "stalled")
+        head = ["EVALSHA", self._redis.call("SCRIPT", "LOAD", lua), 9, *(f"feed.{part}:{feed}" for part in parts),
+                "feeds", feed, "", f"{feed}:keep", "feed.result:", "", "", ""]
+        self._daemon.go_on()
+        since = time.monotonic()
+        for sent in range(int(rate * seconds)):
+            time.sleep(max(0.0, since + sent / rate - time.monotonic()))
+            self._redis.call(*head, f"{time.time_ns():032x}", time.time_ns() / 1000, "n", "")
 
     def _w8yctl(self, *words: str, **more):
         finish([self._bench.programs.ours("w8yctl"), "--redis-url", self._redis.url, *words],
