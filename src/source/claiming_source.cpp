@@ -35,7 +35,7 @@ void ClaimingSource::on_claimed(ClaimReply&& reply) {
   wait_queue_ = reply.wait_queue;
   other_waiters_ = static_cast<std::uint32_t>(reply.other_waiters);
   claimed_at_ = clock_.now();
-  const bool woken = std::exchange(woken_, false);
+  bool woken = std::exchange(woken_, false);
   const bool turn = std::exchange(turn_, false);
   const bool for_wake = std::exchange(for_wake_, false);
   const double paid = std::exchange(paid_, 0);
@@ -48,7 +48,8 @@ void ClaimingSource::on_claimed(ClaimReply&& reply) {
   if (still_wanted_) {
     if (found) charge(-paid);  // a claim that finds items is no idle poll
     examine(reply, woken);
-    if (reply.end != ClaimEnd::more) become_idle(reply);
+    // One addition is often reported twice. A second claim would find nothing, and delay the next.
+    if (reply.end != ClaimEnd::more && become_idle(reply)) woken = false;
   }
   // A wake-up during the claim makes an empty reply outdated. So the idle state ends before the
   // call of the handler, which may claim again.
@@ -72,7 +73,8 @@ void ClaimingSource::retire() {
 
 // ---- Idle lists
 
-void ClaimingSource::become_idle(const ClaimReply& reply) {
+/// Returns whether a peek was sent that shows what was added during the claim.
+bool ClaimingSource::become_idle(const ClaimReply& reply) {
   idle_ = true;
   const Instant now = clock_.now();
   // A time from before the claim stays only if it is in the future and other hosts wait as well.
@@ -80,8 +82,9 @@ void ClaimingSource::become_idle(const ClaimReply& reply) {
   if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
     free_at_ = now + *reply.next_free;
   queue().listen(true);
-  on_idle();
+  const bool peeked = on_idle(!reply.claims.empty());
   sleep_on(poll_cost());
+  return peeked;
 }
 
 void ClaimingSource::activate() {

@@ -59,8 +59,9 @@ class ClaimingSource : public Source,
   /// Returns the charge, or nullopt if the claim must wait for the budget. By default there is no
   /// charge: jobs are claimed at once, and only the pauses between fruitless claims limit them.
   [[nodiscard]] virtual std::optional<double> pay_for_wake(bool) { return 0; }
-  /// Called when the list becomes idle, before a poll is planned.
-  virtual void on_idle() {}
+  /// Called when the list becomes idle, before a poll is planned. `found`: the claim has found
+  /// items. Returns whether it has sent a peek that shows what was added during the claim.
+  virtual bool on_idle(bool /*found*/) { return false; }
   /// Returns the time of the next peek that the list has planned itself; Instant::max() without
   /// one.
   [[nodiscard]] virtual Instant look_due() const { return Instant::max(); }
@@ -109,6 +110,12 @@ class ClaimingSource : public Source,
   void sleep_on(double cost) {
     sleep({hint(), patience(), cost, look_due() <= first_hint(), is_reported()});
   }
+  /// Must be called with the cost of a tracked peek; 0: none was sent. It is no cost of an idle
+  /// list if the list is often empty because it is busy. Returns whether it was sent.
+  bool pay_for_peek(double cost, bool found) {
+    if (!found) charge(cost);
+    return cost > 0;
+  }
   /// Plans the next poll of an idle list again, since look_due() is earlier now.
   void plan_look() {
     if (idle_ && !peeking_) sleep_on(poll_cost());
@@ -146,7 +153,7 @@ class ClaimingSource : public Source,
   /// Returns whether the list is empty and Redis reports additions. Then no item becomes free
   /// without a notification.
   [[nodiscard]] bool is_reported() const { return last_ == ClaimEnd::empty && queue().hears(); }
-  void become_idle(const ClaimReply& reply);
+  [[nodiscard]] bool become_idle(const ClaimReply& reply);
   [[nodiscard]] bool begin_wake(bool turn);
   void end_wake();
   [[nodiscard]] Instant first_hint() const;

@@ -40,7 +40,11 @@ class FakeJobs : public JobQueue {
   }
   void listen(bool on) override { listening = on; }
   [[nodiscard]] bool hears() const override { return receives_all; }
-  double track() override { return 0; }
+  double track() override {
+    if (!receives_all) return 0;
+    ++peeks;
+    return 1;
+  }
   void settle(JobSettlement&& end_of_run) override { ends.push_back(std::move(end_of_run)); }
   void hand_back(const Claim& claim) override { jobs.push_front(claim.item); }
   [[nodiscard]] bool may_start(const Claim&) const override { return true; }
@@ -57,6 +61,7 @@ class FakeJobs : public JobQueue {
   std::deque<Item> jobs;
   std::vector<JobSettlement> ends;
   std::size_t takes = 0;
+  std::size_t peeks = 0;
   unsigned runs = 0;
 
  private:
@@ -102,6 +107,41 @@ TEST_CASE("a new job of a feed is claimed at once and settled by its disposition
   bench.run_for(5ms);
   REQUIRE(bench.queue->ends.size() == 1);
   CHECK(std::get<Finish>(bench.queue->ends[0].what).result == "{}");
+}
+
+TEST_CASE("a job that is reported twice is claimed once, without a cost for idle lists") {
+  Bench bench;
+  FakeJobs& queue = *bench.queue;
+  queue.receives_all = true;
+  // The budget of idle lists is 100 commands per second.
+  for (unsigned i = 1; i <= 300; ++i) {
+    const std::size_t takes = queue.takes;
+    queue.jobs.push_back("j");
+    queue.handler.on_added();
+    // The second report arrives during the claim or after it.
+    if (i % 2 == 0) bench.run_for(2ms);
+    queue.handler.on_news();
+    bench.run_for(2ms);
+    CHECK(queue.takes == takes + 1);
+    REQUIRE(queue.runs == i);
+    bench.executors.back()->end_at("run" + std::to_string(i), 0ms, Exited{0});
+    bench.run_for(2ms);
+  }
+  // Any client can send any number of reports: further ones cause claims at increasing intervals.
+  const std::size_t peeks = queue.peeks;
+  const std::size_t takes = queue.takes;
+  for (int i = 0; i < 1000; ++i) {
+    queue.handler.on_news();
+    bench.run_for(1ms);
+  }
+  CHECK(queue.peeks - peeks < 20);
+  CHECK(queue.takes - takes < 20);
+  struct Poll final : IdlePolls::Sleeper {
+    using Sleeper::Sleeper;
+    void poll_due(bool, double) override {}
+    void back_due() override {}
+  };
+  CHECK(Poll(bench.idle).has_spare());
 }
 
 TEST_CASE("very short jobs are prefetched, one with few slots, and handed back during a long run") {

@@ -140,10 +140,11 @@ std::optional<double> CircularSource::pay_for_wake(bool turn) {
   return 1;
 }
 
-void CircularSource::on_idle() {
+bool CircularSource::on_idle(bool) {
   look_due_ = Instant::max();
   changed_ = false;
   if (!list_->hears() && list_->can_hear()) plan_look_after_change();
+  return false;
 }
 
 void CircularSource::on_changed() {

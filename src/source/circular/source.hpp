@@ -83,7 +83,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void poll(bool hinted) override;
   void poll_after_reconnect() override;
   [[nodiscard]] std::optional<double> pay_for_wake(bool turn) override;
-  void on_idle() override;
+  bool on_idle(bool found) override;
   [[nodiscard]] Instant look_due() const override {
     return may_look() ? std::min(look_due_, many_due_) : Instant::max();
   }

@@ -1,5 +1,7 @@
 #include "source/job/source.hpp"
 
+#include <utility>
+
 #include "source/job/disposition.hpp"
 
 namespace w8y::source {
@@ -13,6 +15,13 @@ JobSource::~JobSource() = default;
 void JobSource::retire() {
   ClaimingSource::retire();
   queue_->retire();
+}
+
+/// A client reports a job after Redis does. If it is claimed by then, another claim would find
+/// nothing, and delay the next. A peek costs less.
+void JobSource::on_news() {
+  const bool peeks = is_idle() && std::exchange(peeks_at_news_, false);
+  if (!peeks || !pay_for_peek(queue_->track(), true)) woken();
 }
 
 void JobSource::settle(EndedRun&& run) {

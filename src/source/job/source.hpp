@@ -31,15 +31,18 @@ class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHa
   static constexpr std::size_t many_places = 16;
 
   // store::thoonk::JobQueueHandler
-  void on_news() override { woken(); }
+  void on_news() override;
+  void on_added() override { woken(); }
   // ClaimingSource
   [[nodiscard]] store::WorkQueue& queue() const override { return *queue_; }
   void send_claim(std::size_t wanted) override { queue_->claim(wanted); }
-  void on_idle() override {
-    if (last_end() == ClaimEnd::empty) charge(queue_->track());
+  bool on_idle(bool found) override {
+    peeks_at_news_ = found;
+    return last_end() == ClaimEnd::empty && pay_for_peek(queue_->track(), found);
   }
 
   std::unique_ptr<store::thoonk::JobQueue> queue_;
+  bool peeks_at_news_ = false;  ///< the next news are probably about a job that was claimed before
 };
 
 }  // namespace w8y::source

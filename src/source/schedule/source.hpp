@@ -29,8 +29,8 @@ class ScheduleSource final : public ClaimingSource, private store::ScheduleQueue
   [[nodiscard]] store::WorkQueue& queue() const override { return *queue_; }
   void prepare(ClaimReply& reply) override;
   void send_claim(std::size_t wanted) override { queue_->claim(wanted); }
-  void on_idle() override {
-    if (last_end() == ClaimEnd::empty) charge(queue_->track());
+  bool on_idle(bool found) override {
+    return last_end() == ClaimEnd::empty && pay_for_peek(queue_->track(), found);
   }
 
   std::unique_ptr<store::ScheduleQueue> queue_;

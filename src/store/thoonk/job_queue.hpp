@@ -42,6 +42,8 @@ class JobQueueHandler : public virtual WorkQueueHandler {
   /// Called when a client reports that there is a job, or a free fleet slot. Any client can send
   /// this at any rate.
   virtual void on_news() = 0;
+  /// Called when Redis has reported that there is a job.
+  virtual void on_added() { on_news(); }
 };
 
 class JobQueue : public WorkQueue {
@@ -51,8 +53,9 @@ class JobQueue : public WorkQueue {
 
   /// Claims up to `wanted` jobs. At most one claim at a time; one on_claimed() follows.
   virtual void claim(std::size_t wanted) = 0;
-  /// Requests on_news() when a client adds a job. Must be called after a claim that found the queue
-  /// empty. Returns the cost in commands.
+  /// Peeks at the queue and requests on_added() as soon as it has a job. Must be called when the
+  /// queue is probably empty. Returns the cost in commands; 0: on_added() is requested already, or
+  /// Redis cannot report changes.
   [[nodiscard]] virtual double track() = 0;
   virtual void settle(JobSettlement&& settlement) = 0;
   /// Ends all delays by cancelling the jobs now. No claim follows.

@@ -44,7 +44,7 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
       cancel_timer_(session_->timers),
       ends_(*session_, told_of_ends()),
       late_ends_(*session_, told_of_ends()),
-      ids_(session_->circular.look_batcher, [this] { handler_.on_news(); }),
+      ids_(session_->circular.look_batcher, [this] { handler_.on_added(); }),
       later_(session_->clock, session_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
