@@ -73,7 +73,7 @@ void ClaimingSource::retire() {
 
 // ---- Idle lists
 
-/// Returns whether a peek was sent that shows what was added during the claim.
+/// Returns whether a peek was sent that shows additions during the claim.
 bool ClaimingSource::become_idle(const ClaimReply& reply) {
   idle_ = true;
   const Instant now = clock_.now();

@@ -60,7 +60,7 @@ class ClaimingSource : public Source,
   /// charge: jobs are claimed at once, and only the pauses between fruitless claims limit them.
   [[nodiscard]] virtual std::optional<double> pay_for_wake(bool) { return 0; }
   /// Called when the list becomes idle, before a poll is planned. `found`: the claim has found
-  /// items. Returns whether it has sent a peek that shows what was added during the claim.
+  /// items. Returns whether it has sent a peek that shows additions during the claim.
   virtual bool on_idle(bool /*found*/) { return false; }
   /// Returns the time of the next peek that the list has planned itself; Instant::max() without
   /// one.

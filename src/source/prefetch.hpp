@@ -8,7 +8,7 @@
 
 namespace w8y::source {
 
-/// Returns the number for a list whose runs take that long; 0 for runs that are not very short.
+/// Returns the number at this rate; 0 for runs that are not very short.
 [[nodiscard]] std::size_t prefetch(const RunRate& rate);
 
 }  // namespace w8y::source

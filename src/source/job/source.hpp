@@ -42,7 +42,8 @@ class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHa
   }
 
   std::unique_ptr<store::thoonk::JobQueue> queue_;
-  bool peeks_at_news_ = false;  ///< the next news are probably about a job that was claimed before
+  /// Whether the next notification is probably of a job that was claimed before.
+  bool peeks_at_news_ = false;
 };
 
 }  // namespace w8y::source
