@@ -54,6 +54,7 @@ class Stream:
                                         stderr=subprocess.PIPE, env=environment, cwd="/", bufsize=0,
                                         start_new_session=True)
         self._received = b""
+        self.line = b""  # the last received line
         self.messages = []  # all received messages
 
     def close(self):
@@ -95,8 +96,8 @@ class Stream:
                     raise AssertionError(f"half a line: {self._received[:80]}")
                 return None
             self._received += received
-        line, _, self._received = self._received.partition(b"\n")
-        self.messages.append(json.loads(line.decode()))
+        self.line, _, self._received = self._received.partition(b"\n")
+        self.messages.append(json.loads(self.line.decode()))
         return self.messages[-1]
 
     def complete(self):

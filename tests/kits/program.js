@@ -81,6 +81,18 @@ async function work(item) {
     return undefined;
   }
   if (word === "no-json") return { a: 1n };
+  if (word === "block") {
+    item.print("before");
+    const end = performance.now() + 20;
+    while (performance.now() < end);
+    item.print("after");
+    while (!fs.existsSync(rest));
+    return undefined;
+  }
+  if (word === "exit") {
+    item.print("last words");
+    process.exit(3);
+  }
   if (word === "stray") {
     console.log("stray");
     process.stdout.write("stray\n");

@@ -109,6 +109,12 @@ def work(item):
         return None
     if word == "no-json":
         return {"a": {1, 2}}
+    if word == "block":
+        item.print("before")
+        time.sleep(0.02)
+        item.print("after")
+        wait_for(rest)
+        return None
     if word == "stray":
         stray()
         return None

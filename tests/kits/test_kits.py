@@ -1,5 +1,6 @@
 """Tests that each kit passes, regardless of its language. All tests/kits/program.* accept the same items."""
 import json
+import os
 import select
 import signal
 import sys
@@ -123,6 +124,44 @@ class Kit(kit.Executor):
         self.assertIn("cannot be read", stream.complete()["error"])
         stream.send(type="item", id="5", item=7)
         self.assertIn("cannot be read", stream.complete()["error"])
+
+    def test_stream_lines_of_w8yd(self):
+        """Reads each form in which w8yd writes an item."""
+        stream = self.stream()
+        for given, item, payload, fence in (
+                (b'"item":"a b~/\x7f","fence":1732147200000123,', b"a b~/\x7f", None, 1732147200000123),
+                (b'"item":"","fence":7,', b"", None, 7),
+                (b'"item":"a\\"\\\\\\u0001","fence":7,', b'a"\\\1', None, 7),
+                ('"item":"ü","fence":7,'.encode(), "ü".encode(), None, 7),
+                (b'"item_base64":"/w==","fence":7,', b"\xff", None, 7),
+                (b'"item":"a","payload":"x","fence":7,', b"a", b"x", 7),
+                (b'"item":"a","payload_base64":"/w==","fence":7,', b"a", b"\xff", 7),
+                (b'"item":"a",', b"a", None, 0)):
+            with self.subTest(given):
+                stream.write(b'{"type":"item","id":"01HV","name":"na me",%b"attempt":2}\n' % given)
+                expected = {"type": "complete", "id": "01HV", "run": "01HV", "name": "na me",
+                            "length": len(item), "fence": fence, "attempt": 2, "sum": sum(item),
+                            "hex": item.hex()}
+                if payload is not None:
+                    expected["payload"] = payload.hex()
+                self.assertEqual(stream.complete(), expected)
+        self.assertEqual(stream.end(), ({}, 0, ""))
+
+    def test_stream_incomplete_last_line(self):
+        stream = self.stream()
+        stream.write(b'{"type":"item","id":"1","item":"a:0"}\n{"type":"item","id":"2","item":"a')
+        completed, status, _ = stream.end()
+        self.assertEqual((completed.keys(), status), ({"1"}, 0))
+
+    def test_stream_order_of_messages(self):
+        stream = self.stream(8)
+        for number in range(40):
+            stream.item(str(number), b"say")
+        completed, status, errors = stream.end()
+        self.assertEqual((len(completed), status, errors), (40, 0, ""))
+        for number in range(40):
+            self.check_said([message for message in stream.messages if message["id"] == str(number)],
+                            id=str(number))
 
     def test_stream_messages(self):
         stream = self.stream()
@@ -292,6 +331,14 @@ class Kit(kit.Executor):
 class Script:
     """Tests of the kits for Python and Node."""
 
+    def test_stream_messages_of_a_function_that_blocks(self):
+        stream = self.stream()
+        gate = self.folder / "gate"
+        stream.item("1", f"block {gate}".encode())
+        self.assertEqual([stream.next()["content"] for _ in "12"], ["before", "after"])
+        gate.touch()
+        self.assertEqual(stream.complete(), {"type": "complete", "id": "1"})
+
     def test_stream_output_after_the_end(self):
         stream = self.stream()
         gate = self.folder / "gate"
@@ -311,6 +358,21 @@ class Script:
         self.assertEqual(stream.end(), ({}, 0, ""))
 
 
+class Loop:
+    """Tests of the kits that run items in an event loop."""
+
+    def test_stream_batches(self):
+        stream = self.stream(16)
+        stream.item("0", b"a:0")
+        stream.complete()  # now it has started
+        line = b'{"type":"item","id":"%d","name":"work","item":"text x","fence":1,"attempt":1}\n'
+        stream.write(b"".join(line % number for number in range(16)))  # fewer than PIPE_BUF bytes
+        received = os.read(stream.process.stdout.fileno(), 65536)
+        self.assertEqual([json.loads(text) for text in received.splitlines()],
+                         [{"type": "complete", "id": str(number), "text": "text x"} for number in range(16)])
+        self.assertEqual(stream.end(), ({}, 0, ""))
+
+
 class Cpp(Kit, unittest.TestCase):
     command = property(lambda self: [kit.program])
 
@@ -326,9 +388,15 @@ class Python(Script, Kit, unittest.TestCase):
     environment = property(lambda self: {"PYTHONPATH": str(kit.source / "kits/python")})
 
 
-class Node(Script, Kit, unittest.TestCase):
+class Node(Loop, Script, Kit, unittest.TestCase):
     command = property(lambda self: ["node", kit.tests / "program.js"])
     environment = property(lambda self: {"KIT": str(kit.source / "kits/node/w8y-executor.js")})
+
+    def test_messages_before_an_exit(self):
+        stream = self.stream(2)
+        stream.write(b'{"type":"item","id":"1","item":"a:0"}\n{"type":"item","id":"2","item":"exit"}\n')
+        self.assertEqual(stream.next(), {"type": "print", "content": "last words", "id": "2"})
+        self.assertEqual(stream.end(), ({}, 3, ""))
 
     def test_from_an_es_module(self):
         ended = self.call_module(b"right")

@@ -14,6 +14,9 @@
  * the protocol. Do not write to it with fs.writeSync(1, …), and do not start a child process with
  * `stdio: "inherit"`.
  *
+ * All messages of one callback and its promises leave in one write. If a function blocks the event loop,
+ * its first message waits for the next one or for the end of the callback.
+ *
  * With `stream`, console.*, process.stdout.write and process.stderr.write belong to the item whose
  * function calls them, also in its promises and callbacks (AsyncLocalStorage). Output without an item
  * and of child processes goes to standard error.
@@ -28,6 +31,8 @@ const SIGTERM = 15;
 const GONE = 128 + SIGPIPE; // w8yd has closed the pipe
 const STOPPED = 128 + SIGTERM;
 const MAX_LINE = 8192; // characters of output in one message; w8yd does not read lines of any length
+const MAX_DELAY = 1; // ms after the first message of a callback; later messages leave at once
+const COMPLETE = '{"type":"complete"}';
 
 const current = new AsyncLocalStorage(); // the item that output belongs to
 
@@ -45,7 +50,8 @@ class Cancelled extends Error {
 /** One run of one item, and its messages. */
 class Item {
   #send;
-  #controller = new AbortController();
+  #controller = null; // expensive, and rarely used
+  #reason = null; // a Cancelled, after a cancel
   #lastProgress = -Infinity;
   #decoder = null;
   #line = ""; // incomplete line of output
@@ -72,14 +78,18 @@ class Item {
 
   /** An AbortSignal, for fetch() and other functions that accept one. */
   get signal() {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
     return this.#controller.signal;
   }
   get cancelled() {
-    return this.signal.aborted;
+    return this.#reason !== null;
   }
   /** Throws Cancelled if the run was cancelled. */
   check() {
-    if (this.cancelled) throw this.signal.reason;
+    if (this.#reason) throw this.#reason;
   }
 
   /** Calls check(), and reports progress at most four times per second. */
@@ -88,15 +98,15 @@ class Item {
     const now = performance.now();
     if (now - this.#lastProgress < 250) return;
     this.#lastProgress = now;
-    this.#send({ type: "progress", numerator, denominator });
+    this.#send(encode({ type: "progress", numerator, denominator }));
   }
   /** Sends any JSON to the subscribers of the list's events. */
   update(data) {
-    this.#send({ type: "update", data: data ?? null });
+    this.#send(encode({ type: "update", data: data ?? null }));
   }
   /** Writes a line to the log, with its item. */
   print(text) {
-    this.#send({ type: "print", content: String(text) });
+    this.#send(encode({ type: "print", content: String(text) }));
   }
 
   // For serve() only. Sends each complete line of output as a message. False: the run has ended.
@@ -121,37 +131,49 @@ class Item {
     item.#line = "";
   }
   // For serve() only. Sends the last message.
-  static complete(item, members) {
+  static complete(item, text) {
     Item.endLine(item);
     item.#ended = true;
-    item.#send({ ...members, type: "complete" });
+    item.#send(text);
   }
 
-  // For serve() only. Resolves to the members of the last message, and never rejects.
+  // For serve() only. Resolves to the last message, or to null if the run was cancelled. Never rejects.
   static async outcome(work, item) {
     try {
       item.check();
-      const result = (await work(item)) ?? {};
+      const result = await work(item);
+      if (result === undefined || result === null) return COMPLETE;
       if (typeof result !== "object" || Array.isArray(result))
         throw new TypeError("the result is not an object");
-      JSON.stringify(result); // throws if the result cannot be JSON
-      return result;
+      // The first `type` makes it the first member: see Stream.#begin().
+      return encode({ type: "", ...result, type: "complete", id: undefined });
     } catch (error) {
-      if (item.cancelled && (error === item.signal.reason || error?.name === "AbortError"))
-        return { error: "cancelled", [wasCancelled]: true };
-      if (!(error instanceof Failed)) {
-        Item.endLine(item);
-        console.error(error);
-      }
-      return { error: error instanceof Failed ? error.message : String(error) };
+      if (item.cancelled && (error === item.#reason || error?.name === "AbortError")) return null;
+      if (error instanceof Failed) return failure(error.message);
+      Item.endLine(item);
+      console.error(error);
+      return failure(String(error));
     }
   }
   // For serve() only.
   static cancel(item) {
-    item.#controller.abort(new Cancelled());
+    if (item.#reason) return;
+    item.#reason = new Cancelled();
+    item.#controller?.abort(item.#reason);
   }
 }
-const wasCancelled = Symbol("was cancelled");
+
+function encode(message) {
+  const text = JSON.stringify(message);
+  if (!text.includes("\\ud")) return text;
+  // JSON.stringify writes a lone surrogate as an escape, which is not valid Unicode.
+  return text.replace(/\\(?:u(d[89a-f]..)|.)/g, (escape, half) => (half ? "\ufffd" : escape));
+}
+
+/** Returns the last message of a run that has failed. */
+function failure(error) {
+  return encode({ type: "complete", error });
+}
 
 /**
  * Executes the request of w8yd, and ends the process.
@@ -168,7 +190,7 @@ function serve(work, options = {}) {
   const output = new Output();
   const last = args.slice(-3);
   if (last.at(-1) === "--caps") {
-    output.send({ type: "caps", caps: ["single", "stream", ...caps], concurrency, version });
+    output.send(encode({ type: "caps", caps: ["single", "stream", ...caps], concurrency, version }));
     output.exit(0);
   } else if (last.at(-2) === "--stream") {
     new Stream(work, output, last.at(-1), concurrency).run();
@@ -180,12 +202,16 @@ function serve(work, options = {}) {
   }
 }
 
-/** Writes lines of JSON. Node writes each line to a pipe completely and at once. */
+/** Writes lines of JSON. All lines of one callback and its promises leave in one write, because a write
+ * costs more than a line. Node writes to a pipe completely and at once. */
 class Output {
   #write = process.stdout.write.bind(process.stdout);
+  #lines = "";
+  #first = null; // time of the first line of this batch; null: no flush is scheduled
 
   constructor() {
     process.stdout.on("error", () => process.exit(GONE));
+    process.on("exit", () => this.#flush()); // also after an uncaught exception
     const toErrors = process.stderr.write.bind(process.stderr);
     process.stdout.write = process.stderr.write = (data, encoding, done) => {
       const item = current.getStore();
@@ -195,21 +221,34 @@ class Output {
       return true;
     };
   }
-  send(message) {
-    // JSON.stringify writes a lone surrogate as an escape, which is not valid Unicode.
-    const text = JSON.stringify(message).replace(/\\(?:u(d[89a-f]..)|.)/g, (escape, half) =>
-      half ? "\ufffd" : escape,
-    );
-    this.#write(text + "\n");
+  send(text) {
+    this.#lines += text + "\n";
+    if (this.#first === null) {
+      this.#first = performance.now();
+      process.nextTick(() => {
+        this.#first = null;
+        this.#flush();
+      });
+    } else if (performance.now() - this.#first > MAX_DELAY) {
+      this.#flush(); // the function blocks the event loop
+    }
+  }
+  #flush() {
+    const lines = this.#lines;
+    this.#lines = "";
+    if (lines !== "") this.#write(lines);
   }
   /** Exits after all output was written. */
   exit(status) {
+    this.#flush();
     this.#write("", (error) => process.exit(error ? GONE : status));
   }
 }
 
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 function decode(bytes) {
-  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  return decoder.decode(bytes);
 }
 
 // ---- single
@@ -225,14 +264,14 @@ function single(work, output, name, id, length) {
     process.stdin.pause();
     const bytes = Buffer.concat(parts).subarray(0, length);
     const { W8Y_FENCE: fence, W8Y_ATTEMPT: attempt } = process.env;
-    const send = (message) => output.send(message);
+    const send = (text) => output.send(text);
     item = new Item(send, { name, id, bytes, fence: Number(fence ?? 0), attempt: Number(attempt ?? 1) });
-    const answer =
+    const last =
       bytes.length === length
         ? await Item.outcome(work, item)
-        : { error: `got ${bytes.length} bytes of ${length}` };
-    if (answer[wasCancelled]) return output.exit(STOPPED);
-    output.send({ ...answer, type: "complete", id: undefined });
+        : failure(`got ${bytes.length} bytes of ${length}`);
+    if (last === null) return output.exit(STOPPED);
+    output.send(last);
     output.exit(0);
   };
   if (length === 0) return begin();
@@ -287,17 +326,17 @@ class Stream {
   #receive(part) {
     let start = 0;
     for (let end; (end = part.indexOf(10, start)) >= 0; start = end + 1) {
-      const line = Buffer.concat([...this.#line, part.subarray(start, end)]);
-      this.#line = [];
+      let line = part.subarray(start, end);
+      if (this.#line.length > 0) line = Buffer.concat([...this.#line.splice(0), line]);
       if (line.length > 0 && !this.#ended) this.#take(line);
     }
-    this.#line.push(part.subarray(start));
+    if (start < part.length) this.#line.push(part.subarray(start));
   }
 
   #take(line) {
     let message;
     try {
-      message = JSON.parse(decode(line));
+      message = plainItem(line) ?? JSON.parse(decode(line));
     } catch {
       console.error("w8y-executor: not a message: %j", line.toString("latin1", 0, 80));
       return;
@@ -310,31 +349,45 @@ class Stream {
   }
 
   #begin(id, message) {
-    const send = (said) => this.#output.send({ ...said, id });
+    // The id comes first: w8yd reads only the start of a line that is too long.
+    const start = `{"id":${encode(id)},`;
+    const send = (text) => this.#output.send(start + text.slice(1));
     const bytes = bytesOf(message, "item");
     const payload = bytesOf(message, "payload");
     if (!bytes || payload === null) {
-      send({ type: "complete", error: "the item cannot be read: it is missing, or is not valid base64" });
+      send(failure("the item cannot be read: it is missing, or is not valid base64"));
       return;
     }
     const { name = this.#name, fence, attempt } = message;
     const item = new Item(send, { name, id, bytes, payload, fence, attempt });
     this.#open.set(id, item);
-    this.#waiting.push(async () => {
-      Item.complete(item, await current.run(item, () => Item.outcome(this.#work, item)));
-      this.#open.delete(id);
-    });
-    this.#next();
+    if (this.#running < this.#concurrency) this.#run(item);
+    else this.#waiting.push(item);
   }
 
-  async #next() {
-    if (this.#running >= this.#concurrency || this.#waiting.length === 0) return;
+  async #run(item) {
     ++this.#running;
-    await this.#waiting.shift()();
+    const last = await current.run(item, Item.outcome, this.#work, item);
+    Item.complete(item, last ?? failure("cancelled"));
+    this.#open.delete(item.id);
     --this.#running;
-    this.#next();
+    if (this.#waiting.length > 0) this.#run(this.#waiting.shift());
     if (this.#ended && this.#open.size === 0) this.#output.exit(this.#status);
   }
+}
+
+const TEXT = '"([ !#-[\\]-~]*)"'; // ASCII without escapes
+const PLAIN_ITEM = new RegExp(
+  `^{"type":"item","id":${TEXT},"name":${TEXT},"item":${TEXT},"fence":([0-9]+),"attempt":([0-9]+)}$`,
+);
+
+/** Parses a line of the form that w8yd writes for most items, in half the time of JSON.parse. Returns
+ * undefined for any other line. */
+function plainItem(line) {
+  const members = PLAIN_ITEM.exec(line.latin1Slice());
+  if (!members) return undefined;
+  const [, id, name, item, fence, attempt] = members;
+  return { type: "item", id, name, item, fence: Number(fence), attempt: Number(attempt) };
 }
 
 /** Returns the bytes of a member, a string or base64. undefined: the member is absent. */
