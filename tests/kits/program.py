@@ -1,5 +1,6 @@
 """Executor with the kit for Python whose items are commands. test_kits.py sends the items."""
 import asyncio
+import contextlib
 import contextvars
 import logging
 import os
@@ -49,19 +50,40 @@ async def tasks(name):
     await asyncio.gather(one())
 
 
-def talk(name, path):
+def begin_talk(name):
     print(name, 1)
     sys.stderr.write(f"{name} ")
     sys.stderr.write("2\n\n")
     logger.error("%s 3", name)
     sys.stdout.buffer.write(f"{name} 4\n".encode())
-    asyncio.run(tasks(name))
+
+
+def go_on_talking(name):
     in_thread(lambda: print(name, 6)).join()
     print(name, end=" ", flush=True)
-    wait_for(path)
+
+
+def end_talk(name):
     print("7\nü", end="")
     if name.startswith("bad"):
         raise ValueError(f"{name} is bad")
+
+
+def talk(name, path):
+    begin_talk(name)
+    asyncio.run(tasks(name))
+    go_on_talking(name)
+    wait_for(path)
+    end_talk(name)
+
+
+async def talk_in_task(name, path):
+    begin_talk(name)
+    await tasks(name)
+    go_on_talking(name)
+    while not os.path.exists(path):
+        await asyncio.sleep(0.005)
+    end_talk(name)
 
 
 def late(path):
@@ -121,4 +143,27 @@ def work(item):
     return described(item)
 
 
-w8y_executor.serve(work, caps=["gpu"], concurrency=int(os.environ.get("AT_ONCE", "1")), version="7")
+async def work_in_task(item):
+    word, _, rest = item.bytes.decode("latin-1").partition(" ")
+    if word == "gate":
+        item.print("waits")
+        while not os.path.exists(rest):
+            await asyncio.sleep(0.005)
+        return None
+    if word == "stubborn":
+        while not item.cancelled:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(10)
+        return {"stopped": True}
+    if word == "talk":
+        return await talk_in_task(*rest.split())
+    if word == "thread":
+        await asyncio.to_thread(item.print, "in a thread")
+        return None
+    if word == "sleep":
+        await asyncio.sleep(float(rest))
+        return None
+    return work(item)
+
+
+w8y_executor.serve(work_in_task if os.environ.get("TASKS") else work, caps=["gpu"], concurrency=int(os.environ.get("AT_ONCE", "1")), version="7")

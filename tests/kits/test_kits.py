@@ -3,6 +3,7 @@ import json
 import os
 import select
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -128,7 +129,7 @@ class Kit(kit.Executor):
     def test_stream_lines_of_w8yd(self):
         """Reads each form in which w8yd writes an item."""
         stream = self.stream()
-        for given, item, payload, fence in (
+        for number, (given, item, payload, fence) in enumerate((
                 (b'"item":"a b~/\x7f","fence":1732147200000123,', b"a b~/\x7f", None, 1732147200000123),
                 (b'"item":"","fence":7,', b"", None, 7),
                 (b'"item":"a\\"\\\\\\u0001","fence":7,', b'a"\\\1', None, 7),
@@ -136,10 +137,10 @@ class Kit(kit.Executor):
                 (b'"item_base64":"/w==","fence":7,', b"\xff", None, 7),
                 (b'"item":"a","payload":"x","fence":7,', b"a", b"x", 7),
                 (b'"item":"a","payload_base64":"/w==","fence":7,', b"a", b"\xff", 7),
-                (b'"item":"a",', b"a", None, 0)):
+                (b'"item":"a",', b"a", None, 0))):
             with self.subTest(given):
-                stream.write(b'{"type":"item","id":"01HV","name":"na me",%b"attempt":2}\n' % given)
-                expected = {"type": "complete", "id": "01HV", "run": "01HV", "name": "na me",
+                stream.write(b'{"type":"item","id":"%d","name":"na me",%b"attempt":2}\n' % (number, given))
+                expected = {"type": "complete", "id": str(number), "run": str(number), "name": "na me",
                             "length": len(item), "fence": fence, "attempt": 2, "sum": sum(item),
                             "hex": item.hex()}
                 if payload is not None:
@@ -349,6 +350,14 @@ class Script:
         self.assertEqual(stream.end(), ({}, 0, "late\n"))
         self.assertEqual(len(stream.messages), 1)
 
+    def test_stream_start_of_a_long_result(self):
+        stream = self.stream()
+        stream.item("01HV", b"text " + b"x" * 100_000)
+        stream.next()
+        start = stream.line[:4096]
+        self.assertIn(b'"id":"01HV"', start)
+        self.assertIn(b'"type":"complete"', start)
+
     def test_stream_result_that_is_no_json(self):
         stream = self.stream()
         stream.item("1", b"no-json")
@@ -386,6 +395,33 @@ class Cpp(Kit, unittest.TestCase):
 class Python(Script, Kit, unittest.TestCase):
     command = property(lambda self: [sys.executable, kit.tests / "program.py"])
     environment = property(lambda self: {"PYTHONPATH": str(kit.source / "kits/python")})
+
+
+class PythonTasks(Loop, Python):
+    """The same with a coroutine function."""
+
+    environment = property(lambda self: {"PYTHONPATH": str(kit.source / "kits/python"), "TASKS": "1"})
+
+    def test_stream_many_tasks(self):
+        stream = self.stream(10_000)
+        line = b'{"type":"item","id":"%d","name":"work","item":"sleep 1","fence":1,"attempt":1}\n'
+        stream.write(b"".join(line % number for number in range(10_000)))
+        completed, status, errors = stream.end()
+        self.assertEqual((len(completed), status, errors), (10_000, 0, ""))
+
+    def test_stream_message_of_a_thread(self):
+        stream = self.stream()
+        stream.item("1", b"thread")
+        self.assertEqual(stream.next(), {"type": "print", "content": "in a thread", "id": "1"})
+        self.assertEqual(stream.complete(), {"type": "complete", "id": "1"})
+
+    def test_stream_of_a_file(self):
+        items = self.folder / "items"
+        items.write_text('{"type":"item","id":"1","item":"sleep 0.05"}\n')
+        with items.open("rb") as file:
+            ended = subprocess.run([*self.command, "--stream", "work"], stdin=file, capture_output=True,
+                                   timeout=kit.LIMIT, env=self.settings(), check=True)
+        self.assertEqual(json.loads(ended.stdout), {"type": "complete", "id": "1"})
 
 
 class Node(Loop, Script, Kit, unittest.TestCase):

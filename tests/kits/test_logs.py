@@ -133,6 +133,10 @@ class Python(Logs, unittest.TestCase):
     traceback = r"Traceback [^$]*program\.py.*, in talk"
 
 
+class PythonTasks(Python):
+    env = property(lambda self: {"PYTHONPATH": str(kit.source / "kits/python"), "TASKS": "1"})
+
+
 class Node(Logs, unittest.TestCase):
     program = property(lambda self: [shutil.which("node"), str(kit.tests / "program.js")])
     env = property(lambda self: {"KIT": str(kit.source / "kits/node/w8y-executor.js")})

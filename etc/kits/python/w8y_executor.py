@@ -12,6 +12,12 @@ serve() replies to --caps, runs one item (`single`), or runs many items in one p
 separate thread (`stream`). It needs only the standard library. Install this file in the directory of
 your program.
 
+`async def work(item)` runs as an asyncio task. With `stream`, all items share one event loop, without
+threads, so that `concurrency` may be 10,000. A cancel raises asyncio.CancelledError in the task. All
+messages of one iteration of the loop leave in one write. If a function blocks the loop, its first message
+waits for the next one or for the end of the iteration. For work that needs a processor, use several
+processes: `processes` in w8y.toml(5).
+
 While serve() runs, standard output goes to standard error, also for C libraries and child processes,
 and standard input is empty. The protocol uses private descriptors.
 
@@ -25,6 +31,7 @@ asyncio.to_thread() does this. Output without an item, of C libraries and of chi
 standard error.
 """
 import base64
+import collections.abc
 import contextlib
 import contextvars
 import json
@@ -40,9 +47,12 @@ import traceback
 
 __all__ = ["Cancelled", "Failed", "Item", "serve"]
 
+COMPLETE = b'"type":"complete"}\n'  # the last message of most runs, without its start
 GONE = 128 + signal.SIGPIPE  # w8yd has closed the pipe
 STOPPED = 128 + signal.SIGTERM
 MAX_LINE = 8192  # characters of output in one message; w8yd does not read lines of any length
+MAX_WAITING = 64  # lines that wait for a thread that writes; then the other threads wait too
+MAX_DELAY = 0.001  # s after the first message of an iteration of the loop; later messages leave at once
 
 
 class Failed(Exception):
@@ -60,7 +70,7 @@ _current = contextvars.ContextVar("w8y_item", default=None)  # the item that out
 class Item:
     """One run of one item, and its messages. Any thread may use it."""
 
-    def __init__(self, output, name, run_id, *, fence=0, attempt=1, in_stream=False):
+    def __init__(self, output, name, run_id, *, fence=0, attempt=1, start=b"{"):
         self.name = name  # of the list
         self.id = run_id  # new for each run
         self.bytes = b""
@@ -68,9 +78,10 @@ class Item:
         self.fence = fence  # fencing token: pass it to the store you write to
         self.attempt = attempt  # consecutive failures, plus 1
         self._output = output
-        self._in_stream = in_stream
-        self._cancel = threading.Event()
-        self._stop_requested = False  # not an Event: a signal handler cannot acquire locks
+        self._start = start  # of each message
+        self._task = None  # asyncio task of the function
+        self._cancelled = False
+        self._woken = None  # Event that wait() waits for
         self._last_progress = None
         self._lock = threading.RLock()  # for the members below
         self._line = b""  # incomplete line of output
@@ -86,7 +97,7 @@ class Item:
 
     @property
     def cancelled(self):
-        return self._stop_requested or self._cancel.is_set()
+        return self._cancelled
 
     def check(self):
         """Raises Cancelled if the run was cancelled."""
@@ -95,7 +106,9 @@ class Item:
 
     def wait(self, seconds=None):
         """Sleeps until the time is over or the item is cancelled. Returns whether it is cancelled."""
-        return self.cancelled or self._cancel.wait(seconds) or self.cancelled
+        with self._lock:
+            self._woken = self._woken or threading.Event()
+        return self._cancelled or self._woken.wait(seconds) or self._cancelled
 
     def progress(self, numerator, denominator):
         """Calls check(), and reports progress at most four times per second."""
@@ -117,15 +130,25 @@ class Item:
         self._output.send(self._encoded(message))
 
     def _encoded(self, message):
-        return _encoded({**message, "id": self.id} if self._in_stream else message)
+        return self._start + _encoded(message)[1:]
+
+    def _cancel(self):
+        if not self._cancelled:
+            self._cancelled = True
+            if self._woken:
+                self._woken.set()
+            if self._task:
+                self._task.cancel()
 
     def _complete(self, answer):
-        rest = {name: value for name, value in answer.items() if name not in ("type", "id")}
-        try:
-            last = self._encoded({"type": "complete", **rest})
-        except (TypeError, ValueError, RecursionError) as error:
-            self._log_error()
-            last = self._encoded({"type": "complete", "error": f"the result is not JSON: {error}"})
+        last = self._start + COMPLETE
+        if answer:
+            rest = {name: value for name, value in answer.items() if name not in ("type", "id")}
+            try:
+                last = self._encoded({"type": "complete", **rest})
+            except (TypeError, ValueError, RecursionError) as error:
+                self._log_error()
+                last = self._encoded({"type": "complete", "error": f"the result is not JSON: {error}"})
         with self._lock:
             self._end_line()
             self._ended = True
@@ -159,9 +182,10 @@ class Item:
 def serve(function, *, caps=(), concurrency=1, version=None, args=None):
     """Executes the request of w8yd, and exits.
 
-    function(item): returns the result of the run as a dict, or None, or raises an exception.
+    function(item): returns the result of the run as a dict, or None, or raises an exception. It may be a
+    coroutine function.
     caps: further capabilities, for `requires`.
-    concurrency: number of items at once in one process, each in a thread.
+    concurrency: number of items at once in one process, each in a thread or an asyncio task.
     args: command line; serve() reads only the last arguments.
     """
     args = sys.argv[1:] if args is None else list(args)
@@ -173,7 +197,10 @@ def serve(function, *, caps=(), concurrency=1, version=None, args=None):
         sys.exit(0)
     if args[-2:-1] == ["--stream"]:
         source, output = _claim_streams()
-        sys.exit(_Stream(function, source, output, args[-1], concurrency).run())
+        import inspect  # not above, like asyncio: `single` starts faster without them
+        is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
+        kind = _Tasks if is_async else _Threads
+        sys.exit(kind(function, source, output, args[-1], concurrency).run())
     if len(args) >= 3 and re.fullmatch("[0-9]+", args[-1]):
         source, output = _claim_streams()
         sys.exit(_single(function, source, output, *args[-3:-1], int(args[-1])))
@@ -220,29 +247,64 @@ def _routed(write):
     return routed
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
 def _encoded(message):
-    text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # A lone surrogate is not valid Unicode. os.fsdecode() creates it for a byte that is not UTF-8.
-    return re.sub("[\ud800-\udfff]", "\ufffd", text).encode() + b"\n"
+    text = _encode(message) + "\n"
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # A lone surrogate is not valid Unicode. os.fsdecode() creates it for a byte that is not UTF-8.
+        return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
 
 
 class _Output:
-    """Writes lines of JSON, each complete and at once: a buffer would delay progress."""
+    """Writes lines of JSON, each complete and at once: a buffer would delay progress. The thread that
+    writes also writes the lines that other threads add meanwhile."""
 
     def __init__(self, fd):
         self._fd = fd
         self._lock = threading.Lock()
+        self._lines = collections.deque()
+        self._main = threading.get_ident()
+        self._loop = None
+        self._first = None  # time of the first line of this iteration of the loop
         self.in_main = False  # the main thread is writing
 
+    def batch(self, loop):
+        """Makes lines of the main thread leave in one write per iteration of the loop."""
+        self._loop = loop
+
     def send(self, line):
-        main = threading.current_thread() is threading.main_thread()
+        self._lines.append(line)
+        if self._loop is None or threading.get_ident() != self._main:
+            self.flush()
+        elif self._first is None:
+            self._first = time.monotonic()
+            self._loop.call_soon(self._end_batch)
+        elif time.monotonic() - self._first > MAX_DELAY:
+            self.flush()  # the function blocks the loop
+
+    def _end_batch(self):
+        self._first = None
+        self.flush()
+
+    def flush(self, wait=False):
+        """Writes all lines, or leaves them to the thread that is writing. wait: waits for that thread."""
+        main = threading.get_ident() == self._main
         # The garbage collector can write a traceback while this thread has the lock.
         before = _current.set(None)
         try:
             self.in_main = self.in_main or main
-            with self._lock:
-                while line:
-                    line = line[os.write(self._fd, line):]
+            while (wait or self._lines) and self._lock.acquire(wait or len(self._lines) > MAX_WAITING):
+                try:
+                    lines = b"".join([self._lines.popleft() for _ in range(len(self._lines))])
+                    while lines:
+                        lines = lines[os.write(self._fd, lines):]
+                finally:
+                    self._lock.release()
+                wait = False
         except OSError:
             os._exit(GONE)  # works in any thread, and ends the others
         finally:
@@ -251,18 +313,19 @@ class _Output:
                 self.in_main = False
 
 
-def _answer(function, item):
-    """Calls the function. Returns the members of the last message."""
-    try:
-        result = function(item)
-        if result is not None and not isinstance(result, dict):
-            raise TypeError(f"the result is of type {type(result).__name__}, not dict")
-        return result or {}
-    except Failed as error:
+def _members(result):
+    """Returns the members of the last message of a run that has succeeded."""
+    if result is not None and not isinstance(result, dict):
+        raise TypeError(f"the result is of type {type(result).__name__}, not dict")
+    return result
+
+
+def _failure(item, error):
+    """Returns the members of the last message of a run that has failed. Called in an `except` block."""
+    if isinstance(error, Failed):
         return {"error": str(error)}
-    except Exception as error:
-        item._log_error()
-        return {"error": f"{type(error).__name__}: {error}".rstrip(": ")}
+    item._log_error()
+    return {"error": f"{type(error).__name__}: {error}".rstrip(": ")}
 
 
 # ---- single
@@ -276,7 +339,7 @@ def _single(function, source, output, name, run_id, length):
         # Interrupts a blocked call, and executes every `finally` and `with`. It does this once only, and
         # not while a line is being written.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        item._stop_requested = True
+        item._cancelled = True  # not _cancel(): a signal handler cannot acquire locks
         if not output.in_main:
             raise Cancelled
 
@@ -285,14 +348,36 @@ def _single(function, source, output, name, run_id, length):
         with open(source, "rb") as file:
             item.bytes = file.read(length)
         if len(item.bytes) == length:
-            answer = _answer(function, item)
+            try:
+                result = function(item)
+                if isinstance(result, collections.abc.Coroutine):
+                    result = _run_task(result, item)
+                answer = _members(result)
+            except Exception as error:
+                answer = _failure(item, error)
         else:
             answer = {"error": f"got {len(item.bytes)} bytes of {length}"}
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except Cancelled:
         return STOPPED
     item._complete(answer)
+    output.flush(wait=True)
     return 0
+
+
+def _run_task(coroutine, item):
+    """Runs a coroutine, and cancels its task on SIGTERM."""
+    import asyncio
+
+    async def run():
+        item._task = asyncio.current_task()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, item._cancel)
+        try:
+            return await coroutine
+        except asyncio.CancelledError:
+            item.check()
+            raise
+    return asyncio.run(run())
 
 
 # ---- stream
@@ -306,9 +391,14 @@ def _bytes_of(message, key):
     return None if encoded is None else base64.b64decode(encoded, validate=True)
 
 
+# An item line as w8yd writes it, without escapes, base64 and payload.
+_TEXT = rb'"([ !#-\[\]-~]*)"'
+_plain_item = re.compile(rb'\{"type":"item","id":%b,"name":%b,"item":%b,"fence":([0-9]+),"attempt":([0-9]+)\}'
+                         % (_TEXT, _TEXT, _TEXT)).fullmatch
+
+
 class _Stream:
-    """The main thread reads the input and owns all members. Workers receive items through one queue,
-    and report the end through another. A pipe wakes the main thread for reports and signals."""
+    """Reads the input in the main thread. A subclass has run(), and _add(), which runs an item."""
 
     def __init__(self, function, source, output, name, concurrency):
         self._function = function
@@ -317,46 +407,23 @@ class _Stream:
         self._name = name
         self._concurrency = concurrency
         self._open = {}  # by id
-        self._workers = 0
-        self._to_do = queue.SimpleQueue()
-        self._done = queue.SimpleQueue()
-        self._stop_requested = False
-        self._waiting, self._wake = os.pipe()
-        os.set_blocking(self._wake, False)
-
-    def run(self):
+        self._lines = _Lines()
         _route_output()
-        signal.signal(signal.SIGTERM, self._on_sigterm)
-        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
-        poll = select.poll()
-        poll.register(self._waiting, select.POLLIN)
-        poll.register(self._source, select.POLLIN)
-        reading = True
-        lines = _Lines()
-        while reading or self._open:
-            ready = [fd for fd, _ in poll.poll()]
-            if self._waiting in ready:
-                os.read(self._waiting, 4096)
-            while not self._done.empty():
-                del self._open[self._done.get()]
-            if self._stop_requested:
-                for item in self._open.values():
-                    item._cancel.set()
-            elif self._source in ready:
-                received = os.read(self._source, 65536)
-                for line in lines.add(received):
-                    self._take(line)
-                if received:
-                    continue
-            if reading and (self._stop_requested or self._source in ready):
-                poll.unregister(self._source)
-                reading = False
-        return STOPPED if self._stop_requested else 0
 
-    def _on_sigterm(self, *_):
-        self._stop_requested = True
+    def _receive(self):
+        """Reads input. Returns whether it has not ended."""
+        received = os.read(self._source, 65536)
+        for line in self._lines.add(received):
+            self._take(line)
+        return bool(received)
 
     def _take(self, line):
+        plain = _plain_item(line)  # in a third of the time of json.loads()
+        if plain:
+            run_id, name, data, fence, attempt = plain.groups()
+            self._begin(run_id.decode(), b'{"id":"%b",' % run_id, name.decode(), data, None, int(fence),
+                        int(attempt))
+            return
         try:
             message = json.loads(line.decode())
             kind, run_id = message["type"], message.get("id")
@@ -366,22 +433,87 @@ class _Stream:
         if not isinstance(run_id, str):
             return  # a message of a newer w8yd
         if kind == "cancel" and run_id in self._open:
-            self._open[run_id]._cancel.set()
-        elif kind == "item" and run_id not in self._open:
-            self._begin(run_id, message)
+            self._open[run_id]._cancel()
+        elif kind == "item":
+            # The id comes first: w8yd reads only the start of a line that is too long.
+            start = _encoded({"id": run_id})[:-2] + b","
+            data = payload = error = None
+            try:
+                data = _bytes_of(message, "item")
+                payload = _bytes_of(message, "payload")
+                if data is None:
+                    raise ValueError("it has none")
+            except (ValueError, TypeError, AttributeError) as reason:
+                error = reason
+            self._begin(run_id, start, message.get("name", self._name), data, payload,
+                        message.get("fence", 0), message.get("attempt", 1), error)
 
-    def _begin(self, run_id, message):
-        item = Item(self._output, message.get("name", self._name), run_id, in_stream=True,
-                    fence=message.get("fence", 0), attempt=message.get("attempt", 1))
-        try:
-            item.bytes = _bytes_of(message, "item")
-            item.payload = _bytes_of(message, "payload")
-            if item.bytes is None:
-                raise ValueError("it has none")
-        except (ValueError, TypeError, AttributeError) as error:
+    def _begin(self, run_id, start, name, data, payload, fence, attempt, error=None):
+        if run_id in self._open:
+            return
+        item = Item(self._output, name, run_id, fence=fence, attempt=attempt, start=start)
+        if error is not None:
             item._complete({"error": f"the item cannot be read: {error}"})
             return
+        item.bytes = data
+        item.payload = payload
         self._open[run_id] = item
+        self._add(item)
+
+
+class _Threads(_Stream):
+    """Workers receive items through a queue. A pipe wakes the main thread for signals and the end."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self._workers = 0
+        self._to_do = queue.SimpleQueue()
+        self._napping = False
+        self._reading = True
+        self._stop_requested = False
+        self._waiting, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
+
+    def run(self):
+        signal.signal(signal.SIGTERM, self._on_sigterm)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self._waiting, select.POLLIN)
+        poll.register(self._source, select.POLLIN)
+        while self._reading or self._open:
+            ready = [fd for fd, _ in poll.poll()]
+            if self._waiting in ready:
+                os.read(self._waiting, 4096)
+            if self._stop_requested:
+                for item in list(self._open.values()):
+                    item._cancel()
+            elif self._source in ready and self._receive():
+                self._nap()
+                continue
+            if self._reading and (self._stop_requested or self._source in ready):
+                poll.unregister(self._source)
+                self._reading = False
+        self._output.flush(wait=True)
+        return STOPPED if self._stop_requested else 0
+
+    def _on_sigterm(self, *_):
+        self._stop_requested = True
+
+    def _nap(self):
+        """Sleeps for at most 1 ms while the workers have more than one item: they write faster if this
+        thread does not wake up for each new item."""
+        self._napping = True
+        if self._to_do.qsize() > 1:
+            select.select([self._waiting], [], [], 0.001)
+        self._napping = False
+
+    def _wake_up(self):
+        try:
+            os.write(self._wake, b"\0")
+        except BlockingIOError:
+            pass  # the pipe is full, so the main thread wakes up anyway
+
+    def _add(self, item):
         self._to_do.put(item)
         if self._workers < min(len(self._open), self._concurrency):
             # Daemon threads: when the process exits, none of them has an item.
@@ -391,23 +523,100 @@ class _Stream:
     def _work(self):
         while True:
             item = self._to_do.get()
+            if self._napping and self._to_do.empty():
+                self._wake_up()
             _current.set(item)
             item._complete({"error": "cancelled"} if item.cancelled else self._outcome(item))
             _current.set(None)
-            self._done.put(item.id)
-            try:
-                os.write(self._wake, b"\0")
-            except BlockingIOError:
-                pass  # the pipe is full, so the main thread wakes up anyway
+            del self._open[item.id]
+            if not self._reading and not self._open:
+                self._wake_up()
 
     def _outcome(self, item):
         try:
-            return _answer(self._function, item)
+            return _members(self._function(item))
         except Cancelled:
             return {"error": "cancelled"}
         except BaseException as error:  # such as SystemExit: it ends this run, not the other runs
-            item._log_error()
-            return {"error": type(error).__name__}
+            return _failure(item, error)
+
+
+class _Tasks(_Stream):
+    """Each item is an asyncio task. All members belong to the thread of the event loop."""
+
+    def __init__(self, *args):
+        import asyncio
+        super().__init__(*args)
+        self._asyncio = asyncio
+        self._queue = collections.deque()
+        self._running = 0
+        self._reading = True
+        self._stopped = False
+        self._context = contextvars.copy_context()  # without an item, for new tasks
+
+    def run(self):
+        self._asyncio.run(self._run())
+        return STOPPED if self._stopped else 0
+
+    async def _run(self):
+        self._loop = self._asyncio.get_running_loop()
+        self._finished = self._asyncio.Event()
+        self._output.batch(self._loop)
+        self._loop.add_signal_handler(signal.SIGTERM, self._stop)
+        try:
+            self._loop.add_reader(self._source, self._read)
+        except PermissionError:  # a regular file, which is always readable
+            while self._reading:
+                self._read()
+                await self._asyncio.sleep(0)
+        await self._finished.wait()
+        self._output.flush(wait=True)
+
+    def _read(self):
+        if not self._receive():
+            self._end()
+
+    def _end(self):
+        self._reading = False
+        self._loop.remove_reader(self._source)
+        if not self._open:
+            self._finished.set()
+
+    def _stop(self):
+        self._stopped = True
+        for item in self._open.values():
+            item._cancel()
+        self._end()
+
+    def _add(self, item):
+        if self._running < self._concurrency:
+            self._running += 1
+            self._start(item)
+        else:
+            self._queue.append(item)
+
+    def _start(self, item):
+        self._context.run(self._loop.create_task, self._work(item))
+
+    async def _work(self, item):
+        item._task = self._asyncio.current_task()
+        _current.set(item)
+        item._complete({"error": "cancelled"} if item.cancelled else await self._outcome(item))
+        del self._open[item.id]
+        if self._queue:
+            self._start(self._queue.popleft())
+        else:
+            self._running -= 1
+            if not self._reading and not self._open:
+                self._finished.set()
+
+    async def _outcome(self, item):
+        try:
+            return _members(await self._function(item))
+        except (Cancelled, self._asyncio.CancelledError):
+            return {"error": "cancelled"}
+        except BaseException as error:  # such as SystemExit: it ends this run, not the other runs
+            return _failure(item, error)
 
 
 class _Lines:
