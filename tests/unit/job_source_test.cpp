@@ -145,7 +145,7 @@ TEST_CASE("a job that is reported twice is claimed once, without a cost for idle
 }
 
 TEST_CASE("very short jobs are prefetched, one with few slots, and handed back during a long run") {
-  for (const std::size_t concurrency : {1, 15, 16}) {
+  for (const std::size_t concurrency : {1U, 15U, 16U}) {
     CAPTURE(concurrency);
     Bench bench(static_cast<std::uint32_t>(concurrency));
     auto& executor = *bench.executors.back();
