@@ -166,4 +166,5 @@ async def work_in_task(item):
     return work(item)
 
 
-w8y_executor.serve(work_in_task if os.environ.get("TASKS") else work, caps=["gpu"], concurrency=int(os.environ.get("AT_ONCE", "1")), version="7")
+w8y_executor.serve(work_in_task if os.environ.get("TASKS") else work, caps=["gpu"],
+                   concurrency=int(os.environ.get("AT_ONCE", "1")), version="7")
