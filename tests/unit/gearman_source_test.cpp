@@ -437,6 +437,19 @@ TEST_CASE("gearman source: a job with a workload that is too long fails and uses
   CHECK(bench.claims.size() == 1);
 }
 
+TEST_CASE("gearman source: a job that is too long and arrives late allows another claim") {
+  Bench bench({{"a", 1}});
+  bench.all_up();
+  bench.source->claim(1);
+  bench.clock.set(bench.clock.now() + GearmanSource::patience);
+  bench.turn();
+  REQUIRE(bench.replies.size() == 1);
+  REQUIRE_FALSE(bench.source->may_claim());
+  bench.worker(0).job("long", true);
+  CHECK(bench.may == 1);
+  CHECK(bench.source->may_claim());
+}
+
 TEST_CASE(
     "gearman source: a connection with jobs of the old function keeps it, and a new one opens") {
   Bench bench;

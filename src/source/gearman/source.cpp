@@ -93,7 +93,8 @@ void GearmanSource::on_job(gearman::Worker& worker, gearman::Job&& job) {
     worker.send(packets::failure_packets(job.handle, "the workload is " + too_long_text()));
     host_.servers.on_problem(worker.server(), rule_->prefix,
                              "the workload of " + job.handle + " is " + too_long_text());
-    return go_on();
+    if (out_) return go_on();
+    return stir();
   }
   const bool fits = out_ && claims_.size() < wanted_;
   // The job returns to the server with the end of the connection.
