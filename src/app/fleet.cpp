@@ -354,7 +354,9 @@ void Fleet::on_heartbeat_sent(const std::string& refused) {
   parts_.log.warn("heartbeat refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
 }
 
+/// Logs nothing while the heartbeat is refused, because the same permissions are missing.
 void Fleet::on_stats_sent(const std::string& refused) {
+  if (!link_->accepted) return;
   if (refused.empty() == !std::exchange(link_->stats_refused, !refused.empty())) return;
   if (refused.empty()) return parts_.log.info("statistics accepted again");
   parts_.log.warn("statistics refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
