@@ -17,10 +17,10 @@ run_records() { r lrange "$1:failed-runs" 0 -1 && r lrange "$1:runs" 0 -1; }
 ctl() { "$W8YCTL" --config "$DIR/config.toml" "$@"; }
 
 # wait_for 'condition' [seconds]: waits until the condition holds. Fails the case after this time, by default
-# 60 seconds.
+# 120 seconds.
 wait_for() {
   read -r _until _ </proc/uptime
-  _until=$((${_until%.*} + ${2:-60}))
+  _until=$((${_until%.*} + ${2:-120}))
   until eval "$1" >/dev/null 2>&1; do
     read -r _now _ </proc/uptime
     if [ "${_now%.*}" -gt "$_until" ]; then

@@ -17,7 +17,7 @@ In `expected`, <run> is a run ID, <time> a date and time with its zone, <n> a nu
 line. In a line with such a mask, two or more spaces are a <gap>, because the width of a column depends on
 its contents.
 
-Each case has its own redis-server on a unix socket, its own directory, its own process group, and 120
+Each case has its own redis-server on a unix socket, its own directory, its own process group, and 300
 seconds. Cases share nothing, so they run in parallel. No two cases run programs as the same system account,
 except nobody: no case counts or signals the processes of that account.
 """
@@ -37,7 +37,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 from private_redis import Redis  # noqa: E402
 
-LIMIT_S = 120
+LIMIT_S = 300
 SKIPPED = 77  # exit status of a case that cannot run here
 OWN_FILES = {"cmd", "expected", "exit", "redis"}
 MASKS = {

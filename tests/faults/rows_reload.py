@@ -15,12 +15,16 @@ def reload_storm(setup):
         host = world.host("h", work_ms=150, concurrency=3, key_expiry="2s")
         world.wait_runs(3)
 
-        def level():
-            """Returns descriptors, threads and memory of w8yd while it is quiet and has no runs."""
+        def level(most_descriptors=0):
+            """Returns descriptors, threads and memory of w8yd while it is quiet and has no runs. Waits until it
+            has closed all others."""
             host.signal(signal.SIGUSR1)
             wait_for(lambda: world.runs() and all(r.died for r in world.runs()), what="quiet")
             wait_for(lambda: not world.locks(), what="no locks")
             time.sleep(0.2)
+            end = time.monotonic() + 10
+            while host.descriptors() > most_descriptors > 0 and time.monotonic() < end:
+                time.sleep(0.05)
             found = host.descriptors(), host.threads(), host.resident_mib()
             host.signal(signal.SIGCONT)
             return found
@@ -40,7 +44,7 @@ def reload_storm(setup):
         storm(10)  # until all objects that are created once exist
         before = level()
         storm(reloads)
-        after = level()
+        after = level(before[0])
         assert host.stop() == 0
         disturbed = [r for r in world.runs() if r.end is None]
         assert not disturbed, disturbed

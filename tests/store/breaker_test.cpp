@@ -62,6 +62,7 @@ struct Place {
         return reply.claims.front();
       }
       REQUIRE(reply.next_free);
+      REQUIRE(*reply.next_free <= 60ms);  // otherwise another run is the probe
       turn_for(loop, *reply.next_free);
     }
     return {};
@@ -172,13 +173,16 @@ TEST_CASE("a quarantine by an operator stays when the breaker opens") {
 TEST_CASE("an open breaker lets one claim of the fleet probe, and any success closes it") {
   Place place;
   place.open();
+  const std::int64_t in_20_s = std::stoll(place.server.command({"TIME"})) * 1000 + 20'000;
+  place.server.command({"HSET", "work:breaker", "probe", std::to_string(in_20_s)});
   const ClaimReply refused = place.there().claim(4);
   CHECK(refused.end == ClaimEnd::breaker);
   CHECK(refused.claims.empty());
   CHECK(refused.detail == "3 of 3 runs failed: HTTP 503");
   REQUIRE(refused.next_free);
-  CHECK(*refused.next_free <= 20ms);
+  CHECK(*refused.next_free <= 20s);
 
+  place.server.command({"HSET", "work:breaker", "probe", "0"});
   const Claim probe = place.probe(place.there());
   const ClaimReply waits = place.here().claim(4);
   CHECK(waits.claims.empty());

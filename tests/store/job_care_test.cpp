@@ -34,7 +34,7 @@ struct CaringHost : JobCareHandler {
 };
 
 TEST_CASE("a job of a dead host is recovered when its lease has expired, and never before") {
-  ListConfig rule = job_rule();
+  ListConfig rule = job_rule(1h);  // the holder must not renew the leases that this test ends
   rule.max_failures = 2;
   JobFixture feed(rule);
   feed.put("live");
