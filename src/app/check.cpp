@@ -9,6 +9,7 @@
 #include "config/loading.hpp"
 #include "core/escape.hpp"
 #include "core/limit_check.hpp"
+#include "executor/executor_factory.hpp"
 #include "loop/loop.hpp"
 #include "process/host_limits.hpp"
 #include "redis/server_info.hpp"
@@ -102,9 +103,12 @@ int check(const Config& config, bool strict) {
 
   const std::string of_scripts = script_refusal(config);
   for (const auto& warning : config.warnings) std::cerr << "w8yd: " << warning << '\n';
-  std::vector<ListConfigPtr> served;
-  for (const ListConfigPtr& rule : all)
-    if (refusal(*rule, answers.at(rule->prefix), of_scripts).empty()) served.push_back(rule);
+  std::vector<ListNeed> served;
+  for (const ListConfigPtr& rule : all) {
+    const ProbeResult& answer = answers.at(rule->prefix);
+    if (refusal(*rule, answer, of_scripts).empty())
+      served.push_back({rule, executor::runs_per_process(*rule, std::get<Caps>(answer))});
+  }
   for (const auto& line : shortfalls(served, config.supervisor, process::host_limits()))
     std::cerr << "w8yd: " << line << '\n';
   for (const ListConfigPtr& rule : all) {

@@ -3,14 +3,18 @@
 #include <utility>
 
 #include "core/limit_check.hpp"
+#include "executor/executor_factory.hpp"
 #include "process/host_limits.hpp"
 
 namespace w8y::app {
 
 void LimitsReport::applied(const Config& config) {
-  std::vector<ListConfigPtr> served;
-  for (const auto& [prefix, list] : supervisor_.lists())
-    if (list->state() == ServingState::serving) served.push_back(config.lists.at(prefix));
+  std::vector<ListNeed> served;
+  for (const auto& [prefix, list] : supervisor_.lists()) {
+    if (list->state() != ServingState::serving) continue;
+    const ListConfigPtr& rule = config.lists.at(prefix);
+    served.push_back({rule, executor::runs_per_process(*rule, list->caps())});
+  }
   auto lines = shortfalls(served, config.supervisor, process::host_limits());
   if (lines == shortfalls_) return;
   shortfalls_ = std::move(lines);

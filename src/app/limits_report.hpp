@@ -1,4 +1,4 @@
-// Reports limits of this host that are too low for the maximum number of runs of its lists.
+// Reports limits of this host that are too low for the maximum number of processes of its lists.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Checks whether the limits of a host suffice for the maximum number of runs of its lists.
+// Checks whether the limits of a host suffice for the maximum number of processes of its lists.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,15 @@ struct HostLimits {
   std::optional<std::uint64_t> kernel;  ///< kernel.pid_max, kernel.threads-max
 };
 
-/// Descriptors of an active run: its process, its outputs, its input, its control group.
+/// A list that this host serves.
+struct ListNeed {
+  ListConfigPtr rule;
+  unsigned runs_per_process = 1;  ///< at most, at the same time
+};
+
+/// Descriptors of the process of a run: its process, its outputs, its input, its control group.
 constexpr std::size_t descriptors_of_run = 6;
-/// One more if `memory_max` limits the run: its peak of memory.
+/// One more with `memory_max`: its peak of memory.
 constexpr std::size_t descriptors_of_limited_run = descriptors_of_run + 1;
 /// Descriptors of w8yd itself: the log, Redis, the loop. `descriptors_of_status` adds the clients
 /// of a status address.
@@ -34,8 +40,8 @@ constexpr std::size_t descriptors_of_host = 64;
 constexpr std::size_t descriptors_of_status = 65;
 
 /// Returns one line with numbers for each limit that the lists may reach; empty if all limits
-/// suffice. `lists`: the lists that this host serves.
-std::vector<std::string> shortfalls(const std::vector<ListConfigPtr>& lists,
+/// suffice.
+std::vector<std::string> shortfalls(const std::vector<ListNeed>& lists,
                                     const SupervisorSettings& supervisor, const HostLimits& limits);
 
 }  // namespace w8y

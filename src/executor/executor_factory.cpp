@@ -52,6 +52,10 @@ std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions&
   return way == nullptr ? nullptr : way->make(loop, options, handler, rule, caps);
 }
 
+unsigned runs_per_process(const ListConfig& rule, const Caps& caps) {
+  return serves_stream(rule, caps) ? caps.concurrency : 1;
+}
+
 std::string why_not(const ListConfig& rule, const Caps& caps) {
   for (const std::string& cap : *rule.requires_caps)
     if (!caps.has(cap)) return "lacks the capability \"" + cap + '"';

@@ -30,9 +30,9 @@ ListConfigPtr as_user(const std::string& prefix, unsigned concurrency, const std
 TEST_CASE("descriptors: the check counts those of each run and those of w8yd") {
   HostLimits limits;
   limits.descriptors = 1024;
-  const std::vector<ListConfigPtr> lists = {share(rule_for("a", 100)), share(rule_for("b", 50))};
+  const std::vector<ListNeed> lists = {{share(rule_for("a", 100))}, {share(rule_for("b", 50))}};
   CHECK(shortfalls(lists, supervisor(), limits) ==
-        Lines{"descriptors: 150 runs at once need 1029 (6 each, 129 for w8yd itself), but the "
+        Lines{"descriptors: 150 processes at once need 1029 (6 each, 129 for w8yd itself), but the "
               "limit of w8yd is 1024 (ulimit -Hn, LimitNOFILE=)"});
   CHECK(shortfalls(lists, supervisor(149), limits).empty());
   limits.descriptors = 1029;
@@ -42,9 +42,19 @@ TEST_CASE("descriptors: the check counts those of each run and those of w8yd") {
   ListConfig rule = rule_for("c", 2);
   rule.child.edit().memory_max = 1 << 20;
   limits.descriptors = 142;
-  CHECK(shortfalls({share(rule)}, supervisor(), limits) ==
-        Lines{"descriptors: 2 runs at once need 143 (6 each, 7 with memory_max, 129 for w8yd "
+  CHECK(shortfalls({{share(rule)}}, supervisor(), limits) ==
+        Lines{"descriptors: 2 processes at once need 143 (6 each, 7 with memory_max, 129 for w8yd "
               "itself), but the limit of w8yd is 142 (ulimit -Hn, LimitNOFILE=)"});
+}
+
+TEST_CASE("a process of a stream executor is counted once for all its runs") {
+  HostLimits limits;
+  limits.descriptors = 1024;
+  const ListConfigPtr rule = share(rule_for("a", 10'000));
+  CHECK(shortfalls({{rule, 10'000}}, supervisor(), limits).empty());
+  CHECK(shortfalls({{rule, 67}}, supervisor(), limits) ==
+        Lines{"descriptors: 150 processes at once need 1029 (6 each, 129 for w8yd itself), but the "
+              "limit of w8yd is 1024 (ulimit -Hn, LimitNOFILE=)"});
 }
 
 TEST_CASE("a disabled list needs nothing from the limits") {
@@ -52,24 +62,23 @@ TEST_CASE("a disabled list needs nothing from the limits") {
   off.enabled = false;
   HostLimits limits;
   limits.descriptors = 1024;
-  CHECK(shortfalls({share(off)}, supervisor(), limits).empty());
+  CHECK(shortfalls({{share(off)}}, supervisor(), limits).empty());
 }
 
 TEST_CASE("processes are counted per user, and root has no limit") {
   HostLimits limits;
   limits.processes = 100;
-  const std::vector<ListConfigPtr> lists = {share(rule_for("ours", 100)),
-                                            as_user("a", 60, "nobody"), as_user("b", 40, "nobody"),
-                                            as_user("c", 99, "www")};
-  const std::string end =
-      ", each with at least one process; the limit of that user is 100 (ulimit -u, LimitNPROC=, "
-      "rlimits.nproc)";
+  const std::vector<ListNeed> lists = {{share(rule_for("ours", 100))},
+                                       {as_user("a", 60, "nobody")},
+                                       {as_user("b", 40, "nobody")},
+                                       {as_user("c", 99, "www")}};
+  const std::string end = "; the limit of that user is 100 (ulimit -u, LimitNPROC=, rlimits.nproc)";
   CHECK(shortfalls(lists, supervisor(), limits) ==
-        Lines{"processes: 100 runs at once" + end,
-              "processes: 100 runs at once as user nobody" + end});
+        Lines{"processes: at least 100 at once" + end,
+              "processes: at least 100 at once as user nobody" + end});
   limits.exempt = true;
   CHECK(shortfalls(lists, supervisor(), limits) ==
-        Lines{"processes: 100 runs at once as user nobody" + end});
+        Lines{"processes: at least 100 at once as user nobody" + end});
   CHECK(shortfalls(lists, supervisor(99), limits).empty());
 }
 
@@ -79,25 +88,23 @@ TEST_CASE("the nproc limit of a list replaces that of the host") {
   limits.exempt = true;
   ListConfig rule = *as_user("a", 20, "nobody");
   rule.child.edit().rlimits = {{"nproc", 6, 50}};
-  CHECK(shortfalls({share(rule)}, supervisor(), limits).empty());
+  CHECK(shortfalls({{share(rule)}}, supervisor(), limits).empty());
   rule.child.edit().rlimits = {{"nproc", 6, std::nullopt}};
-  CHECK(shortfalls({share(rule)}, supervisor(), limits).empty());
+  CHECK(shortfalls({{share(rule)}}, supervisor(), limits).empty());
   rule.child.edit().rlimits = {{"nproc", 6, 20}};
-  CHECK(shortfalls({share(rule)}, supervisor(), limits).size() == 1);
+  CHECK(shortfalls({{share(rule)}}, supervisor(), limits).size() == 1);
 }
 
 TEST_CASE("limits of the control group and of the kernel are checked") {
   HostLimits limits;
   limits.group = HostLimits::Group{"/sys/fs/cgroup/x", 8};
   limits.kernel = 8;
-  CHECK(
-      shortfalls({share(rule_for("a", 8))}, supervisor(), limits) ==
-      Lines{
-          "processes: 8 runs at once, each with at least one process; the limit of the control "
-          "group /sys/fs/cgroup/x is 8 (pids.max, TasksMax=)",
-          "processes: 8 runs at once, each with at least one process; the limit of the kernel is 8 "
-          "(kernel.pid_max, kernel.threads-max)"});
-  CHECK(shortfalls({share(rule_for("a", 7))}, supervisor(), limits).empty());
+  CHECK(shortfalls({{share(rule_for("a", 8))}}, supervisor(), limits) ==
+        Lines{"processes: at least 8 at once; the limit of the control group /sys/fs/cgroup/x is 8 "
+              "(pids.max, TasksMax=)",
+              "processes: at least 8 at once; the limit of the kernel is 8 (kernel.pid_max, "
+              "kernel.threads-max)"});
+  CHECK(shortfalls({{share(rule_for("a", 7))}}, supervisor(), limits).empty());
 }
 
 }  // namespace limit_shortfalls_test
