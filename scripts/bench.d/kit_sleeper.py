@@ -1,0 +1,19 @@
+"""kit_sleeper.py CONCURRENCY SECONDS: a coroutine executor of the kit for Python whose runs sleep for this time."""
+import asyncio
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "etc" / "kits" / "python"))
+
+import w8y_executor  # noqa: E402
+
+concurrency, seconds = int(sys.argv[1]), float(sys.argv[2])
+
+
+async def work(_):
+    if seconds > 0:
+        await asyncio.sleep(seconds)
+
+
+w8y_executor.serve(work, concurrency=concurrency)
