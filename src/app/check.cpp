@@ -107,7 +107,7 @@ int check(const Config& config, bool strict) {
   for (const ListConfigPtr& rule : all) {
     const ProbeResult& answer = answers.at(rule->prefix);
     if (refusal(*rule, answer, of_scripts).empty())
-      served.push_back({rule, executor::runs_per_process(*rule, std::get<Caps>(answer))});
+      served.push_back({rule, executor::serves_stream(*rule, std::get<Caps>(answer))});
   }
   for (const auto& line : shortfalls(served, config.supervisor, process::host_limits()))
     std::cerr << "w8yd: " << line << '\n';

@@ -13,7 +13,7 @@ void LimitsReport::applied(const Config& config) {
   for (const auto& [prefix, list] : supervisor_.lists()) {
     if (list->state() != ServingState::serving) continue;
     const ListConfigPtr& rule = config.lists.at(prefix);
-    served.push_back({rule, executor::runs_per_process(*rule, list->caps())});
+    served.push_back({rule, executor::serves_stream(*rule, list->caps())});
   }
   auto lines = shortfalls(served, config.supervisor, process::host_limits());
   if (lines == shortfalls_) return;

@@ -1,6 +1,7 @@
 // Hash of a config, to detect differences between hosts.
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
 
 #include "core/config_keys.hpp"
 #include "core/list_config.hpp"
@@ -57,13 +58,16 @@ void add_sections(Sha256& hash, const Config& config) {
     add_settings(hash, gearman);
 }
 
-std::uint64_t hash_list(const std::string& prefix, const ListConfig& rule) {
-  if (!rule.concurrency_by->empty() && rule.concurrency != 0) {
-    // The resulting number differs between hosts.
-    ListConfig written = rule;
-    written.concurrency = 0;
-    return hash_list(prefix, written);
-  }
+/// Removes the numbers that differ between hosts, because they depend on the processors.
+void forget_processors(ListConfig& rule) {
+  if (rule.concurrency_share != 0) rule.concurrency = 0;
+  if (rule.processes_share != 0) rule.processes = 0;
+}
+
+std::uint64_t hash_list(const std::string& prefix, const ListConfig& read) {
+  std::optional<ListConfig> written;
+  if (read.depends_on_processors()) forget_processors(written.emplace(read));
+  const ListConfig& rule = written ? *written : read;
   Sha256 hash;
   hash.add_part(prefix);
   add_settings(hash, rule);
@@ -81,7 +85,7 @@ std::uint64_t core::hash_override(std::string_view pattern, std::string_view key
   for (const core::Key<ListConfig>& row : core::list_keys) {
     if (row.name != key) continue;
     ListConfig written = said;
-    if (!written.concurrency_by->empty()) written.concurrency = 0;
+    forget_processors(written);
     add_setting(hash, key, row.show(written));
   }
   if (key == "env") add_secrets(hash, secrets_of(said));

@@ -271,7 +271,9 @@ constexpr Key<ListConfig> list_rows[] = {
      [](auto& rule) { return as_text(*rule.requires_caps); },
      for_executors([](auto& from, auto& into) { into.requires_caps = from.requires_caps; },
                    "is for an executor; a command is not called with --caps")},
-    {"concurrency", "1", read_concurrency, show_concurrency},
+    {"concurrency", "1",
+     [](auto& v, auto& rule) { read_count(v, 0, rule.concurrency, rule.concurrency_share); },
+     [](auto& rule) { return show_count(rule.concurrency, rule.concurrency_share); }},
     {"fleet_concurrency", "0",
      [](auto& v, auto& rule) { v.integer(rule.fleet_concurrency, 0, million); },
      [](auto& rule) { return as_text(rule.fleet_concurrency); }, std::nullopt, in_redis},
@@ -396,9 +398,13 @@ constexpr Key<ListConfig> list_rows[] = {
      [](auto& rule) { return rule.job().maintenance_feed; }, std::nullopt, job_only},
     {"function", "", [](auto& v, auto& rule) { read_function(v, rule.gearman().function); },
      [](auto& rule) { return rule.gearman().function; }, std::nullopt, gearman_only},
-    {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, max_runs); },
-     [](auto& rule) { return as_text(rule.processes); },
-     for_streams([](auto& from, auto& into) { into.processes = from.processes; })},
+    {"processes", "1",
+     [](auto& v, auto& rule) { read_count(v, 1, rule.processes, rule.processes_share); },
+     [](auto& rule) { return show_count(rule.processes, rule.processes_share); },
+     for_streams([](auto& from, auto& into) {
+       into.processes = from.processes;
+       into.processes_share = from.processes_share;
+     })},
     {"max_items", "0", [](auto& v, auto& rule) { v.integer(rule.max_items, 0, 1000 * million); },
      [](auto& rule) { return as_text(rule.max_items); },
      for_streams([](auto& from, auto& into) { into.max_items = from.max_items; })},

@@ -62,51 +62,52 @@ namespace core {
 
 namespace {
 
-struct Share {
-  char sign = '*';
-  unsigned number = 1;
-};
-
 /// Parses "cpus", "cpus*2", "cpus/2".
-std::optional<Share> share_in(std::string_view text) {
+std::optional<std::int32_t> share_in(std::string_view text) {
   constexpr std::string_view word = "cpus";
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());
-  if (text.empty()) return Share{};
-  Share share{text.front(), 0};
-  if (share.sign != '*' && share.sign != '/') return std::nullopt;
+  if (text.empty()) return 1;
+  const char sign = text.front();
+  if (sign != '*' && sign != '/') return std::nullopt;
   const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + 1, end, share.number);
-  if (error != std::errc() || stop != end || share.number == 0 ||
-      static_cast<std::int64_t>(share.number) > max_runs)
+  unsigned number = 0;
+  const auto [stop, error] = std::from_chars(text.data() + 1, end, number);
+  if (error != std::errc() || stop != end || number == 0 ||
+      static_cast<std::int64_t>(number) > max_runs)
     return std::nullopt;
-  return share;
+  const auto share = static_cast<std::int32_t>(number);
+  return sign == '*' ? share : -share;
+}
+
+std::string share_text(std::int32_t share) {
+  if (share == 1) return "cpus";
+  return share > 0 ? "cpus*" + std::to_string(share) : "cpus/" + std::to_string(-share);
 }
 
 }  // namespace
 
-void read_concurrency(const ConfigValue& value, ListConfig& rule) {
+void read_count(const ConfigValue& value, unsigned least, unsigned& count, std::int32_t& share) {
   if (value.node().kind != Node::Kind::text) {
-    if (value.integer(rule.concurrency, 0, max_runs)) rule.concurrency_by = "";
+    if (value.integer(count, least, max_runs)) share = 0;
     return;
   }
-  const auto share = share_in(value.node().text);
-  if (!share) {
+  const auto read = share_in(value.node().text);
+  if (!read) {
     return value.must_be(
         "a number without quotes, or a share of this host's processors: \"cpus\", \"cpus*2\" or "
         "\"cpus/2\"");
   }
-  const std::uint64_t cpus = value.reading().host.processors();
-  const std::uint64_t number = share->sign == '*' ? cpus * share->number : cpus / share->number;
-  rule.concurrency = static_cast<unsigned>(std::clamp<std::uint64_t>(number, 1, max_runs));
-  rule.concurrency_by = value.node().text;
+  share = *read;
+  const std::int64_t cpus = value.reading().host.processors();
+  const std::int64_t number = share > 0 ? cpus * share : cpus / -share;
+  count = static_cast<unsigned>(std::clamp<std::int64_t>(number, 1, max_runs));
 }
 
 /// Omits the number where it is not known: in the hash, which is the same on all hosts.
-std::string show_concurrency(const ListConfig& rule) {
-  if (rule.concurrency_by->empty()) return as_text(rule.concurrency);
-  if (rule.concurrency == 0) return rule.concurrency_by;
-  return *rule.concurrency_by + " (" + as_text(rule.concurrency) + " here)";
+std::string show_count(unsigned count, std::int32_t share) {
+  if (share == 0) return as_text(count);
+  return count == 0 ? share_text(share) : share_text(share) + " (" + as_text(count) + " here)";
 }
 
 }  // namespace core

@@ -7,11 +7,10 @@ namespace w8y {
 
 namespace {
 
-/// Returns the number of processes at once, at most one per run.
 std::uint64_t processes_of(const ListNeed& need) {
   if (!need.rule->enabled) return 0;
-  const std::uint64_t each = std::max(1U, need.runs_per_process);
-  return (need.rule->concurrency + each - 1) / each;
+  return need.streams ? std::min(need.rule->processes, need.rule->concurrency)
+                      : need.rule->concurrency;
 }
 
 std::string number(std::uint64_t value) {

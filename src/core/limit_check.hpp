@@ -27,7 +27,7 @@ struct HostLimits {
 /// A list that this host serves.
 struct ListNeed {
   ListConfigPtr rule;
-  unsigned runs_per_process = 1;  ///< at most, at the same time
+  bool streams = false;  ///< its stream processes have many runs each; else a process per run
 };
 
 /// Descriptors of the process of a run: its process, its outputs, its input, its control group.

@@ -27,12 +27,15 @@ std::string ListConfig::function() const {
   return kind() == SourceKind::gearman ? gearman().function : std::string{};
 }
 
+bool ListConfig::depends_on_processors() const {
+  return concurrency_share != 0 || processes_share != 0;
+}
+
 void ListConfig::share(const ListConfig& other) {
   executor.share(other.executor);
   command.share(other.command);
   args.share(other.args);
   requires_caps.share(other.requires_caps);
-  concurrency_by.share(other.concurrency_by);
   child.share(other.child);
   source.share(other.source);
 }

@@ -95,9 +95,11 @@ struct ListConfig {
       command;  ///< program and arguments; empty if `executor` is used
   CopyOnWrite<std::vector<std::string>> args;
   CopyOnWrite<std::vector<std::string>> requires_caps;
-  CopyOnWrite<std::string>
-      concurrency_by;        ///< "cpus*2", from which `concurrency` was computed; empty = a number
   unsigned concurrency = 1;  ///< 0 = no runs on this host
+  /// Shares of the processors from which these were computed: 2 = twice as many, -2 = half as many;
+  /// 0 = it is a number.
+  std::int32_t concurrency_share = 0;
+  std::int32_t processes_share = 0;
   unsigned fleet_concurrency = 0;  ///< 0 = no limit
   unsigned weight = 1;             ///< >= 1
   unsigned max_failures = 0;       ///< 0 = never quarantined
@@ -170,6 +172,8 @@ struct ListConfig {
     const std::string& bare = bare_key_prefix();
     return bare.empty() ? "" : bare + ":";
   }
+  /// Returns whether a number was computed from the processors of this host.
+  [[nodiscard]] bool depends_on_processors() const;
   /// Returns the end of the names of keys that lists with the same key prefix do not share:
   /// ":mails"; empty if the key prefix is the name.
   [[nodiscard]] std::string key_suffix() const {

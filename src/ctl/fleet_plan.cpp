@@ -32,7 +32,7 @@ class PlannedConfig {
     processors_ = host.processors;
     same_for_all_ = config_->host_hashes.empty() &&
                     std::all_of(config_->lists.begin(), config_->lists.end(), [](const auto& list) {
-                      return list.second->concurrency_by->empty();
+                      return !list.second->depends_on_processors();
                     });
     return *config_;
   }

@@ -7,6 +7,10 @@
 
 namespace w8y::executor {
 
+bool serves_stream(const ListConfig& rule, const Caps& caps) {
+  return !rule.is_command() && rule.mode != Mode::single && caps.has("stream");
+}
+
 namespace {
 
 /// Kind of executor. The first kind that serves a list config is used, so better kinds precede.
@@ -15,10 +19,6 @@ struct Way {
   std::unique_ptr<Executor> (*make)(loop::Loop& loop, const ExecutorOptions& options,
                                     RunHandler& handler, const ListConfig& rule, const Caps& caps);
 };
-
-bool serves_stream(const ListConfig& rule, const Caps& caps) {
-  return !rule.is_command() && rule.mode != Mode::single && caps.has("stream");
-}
 
 std::unique_ptr<Executor> make_stream(loop::Loop& loop, const ExecutorOptions& options,
                                       RunHandler& handler, const ListConfig& rule,
@@ -50,10 +50,6 @@ std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions&
                                         const Caps& caps) {
   const Way* way = way_for(rule, caps);
   return way == nullptr ? nullptr : way->make(loop, options, handler, rule, caps);
-}
-
-unsigned runs_per_process(const ListConfig& rule, const Caps& caps) {
-  return serves_stream(rule, caps) ? caps.concurrency : 1;
 }
 
 std::string why_not(const ListConfig& rule, const Caps& caps) {

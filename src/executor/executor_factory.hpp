@@ -42,8 +42,8 @@ std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions&
                                         RunHandler& handler, const ListConfig& rule,
                                         const Caps& caps);
 
-/// Returns the maximum number of runs that one process of the list has at once.
-unsigned runs_per_process(const ListConfig& rule, const Caps& caps);
+/// Returns whether the list has stream processes, each with many runs.
+bool serves_stream(const ListConfig& rule, const Caps& caps);
 
 /// Returns why a host with this program is ineligible for the list, such as "lacks \"gpu\""; empty:
 /// it is eligible.

@@ -199,6 +199,10 @@ TEST_CASE("a limit may be relative to the number of processors") {
   CHECK(films("cpus/16", 8).concurrency == 1);
   CHECK(films("cpus*100000", 8).concurrency == 100'000);
   CHECK(describe(films("cpus*2", 3)).at("concurrency") == "cpus*2 (6 here)");
+  const Config stream =
+      on("a", "[lists.a]\nexecutor = \"/x\"\nprocesses = \"cpus/2\"\nconcurrency = 50\n", 8);
+  CHECK(stream.lists.at("a")->processes == 4);
+  CHECK(describe(*stream.lists.at("a")).at("processes") == "cpus/2 (4 here)");
   FakeHost host;
   const std::string text =
       "[defaults]\nconcurrency = \"cpus\"\n[lists.a]\ncommand = [\"x\", "
@@ -206,7 +210,7 @@ TEST_CASE("a limit may be relative to the number of processors") {
   Config eight = parse_config(text, "c", host);
   CHECK(eight.lists.at("a")->concurrency == 8);
   CHECK(eight.lists.at("b")->concurrency == 3);
-  CHECK(eight.lists.at("b")->concurrency_by->empty());
+  CHECK(eight.lists.at("b")->concurrency_share == 0);
   host.cpus = 2;
   Config two = parse_config(text, "c", host);
   CHECK(two.lists.at("a")->concurrency == 2);

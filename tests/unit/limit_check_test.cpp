@@ -50,9 +50,10 @@ TEST_CASE("descriptors: the check counts those of each run and those of w8yd") {
 TEST_CASE("a process of a stream executor is counted once for all its runs") {
   HostLimits limits;
   limits.descriptors = 1024;
-  const ListConfigPtr rule = share(rule_for("a", 10'000));
-  CHECK(shortfalls({{rule, 10'000}}, supervisor(), limits).empty());
-  CHECK(shortfalls({{rule, 67}}, supervisor(), limits) ==
+  ListConfig rule = rule_for("a", 10'000);
+  CHECK(shortfalls({{share(rule), true}}, supervisor(), limits).empty());
+  rule.processes = 150;
+  CHECK(shortfalls({{share(rule), true}}, supervisor(), limits) ==
         Lines{"descriptors: 150 processes at once need 1029 (6 each, 129 for w8yd itself), but the "
               "limit of w8yd is 1024 (ulimit -Hn, LimitNOFILE=)"});
 }
