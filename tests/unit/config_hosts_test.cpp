@@ -199,10 +199,15 @@ TEST_CASE("a limit may be relative to the number of processors") {
   CHECK(films("cpus/16", 8).concurrency == 1);
   CHECK(films("cpus*100000", 8).concurrency == 100'000);
   CHECK(describe(films("cpus*2", 3)).at("concurrency") == "cpus*2 (6 here)");
-  const Config stream =
-      on("a", "[lists.a]\nexecutor = \"/x\"\nprocesses = \"cpus/2\"\nconcurrency = 50\n", 8);
-  CHECK(stream.lists.at("a")->processes == 4);
-  CHECK(describe(*stream.lists.at("a")).at("processes") == "cpus/2 (4 here)");
+  const std::string stream =
+      "[lists.a]\nexecutor = \"/x\"\nprocesses = \"cpus/2\"\nconcurrency = 50\n";
+  const Config on_eight = on("a", stream, 8);
+  CHECK(on_eight.lists.at("a")->processes == 4);
+  CHECK(describe(*on_eight.lists.at("a")).at("processes") == "cpus/2 (4 here)");
+  CHECK(on_eight.hash == on("a", stream, 2).hash);
+  const std::string of_host = "[hosts.a.lists.a]\nprocesses = \"cpus\"\n";
+  CHECK(on("a", stream + of_host, 3).lists.at("a")->processes == 3);
+  CHECK(on("a", stream + of_host, 3).hash == on("b", stream + of_host, 8).hash);
   FakeHost host;
   const std::string text =
       "[defaults]\nconcurrency = \"cpus\"\n[lists.a]\ncommand = [\"x\", "
