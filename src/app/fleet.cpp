@@ -354,7 +354,8 @@ void Fleet::on_heartbeat_sent(const std::string& refused) {
   parts_.log.warn("heartbeat refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
 }
 
-/// Logs nothing while the heartbeat is refused, because the same permissions are missing.
+/// Logs a change between accepted and refused statistics. Ignores the reply while the heartbeat is
+/// refused, because both usually have one cause.
 void Fleet::on_stats_sent(const std::string& refused) {
   if (!link_->accepted) return;
   if (refused.empty() == !std::exchange(link_->stats_refused, !refused.empty())) return;

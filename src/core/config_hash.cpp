@@ -58,7 +58,7 @@ void add_sections(Sha256& hash, const Config& config) {
     add_settings(hash, gearman);
 }
 
-/// Removes the numbers that differ between hosts, because they depend on the processors.
+/// Sets each number that was computed from the processors to 0, because it differs between hosts.
 void forget_processors(ListConfig& rule) {
   if (rule.concurrency_share != 0) rule.concurrency = 0;
   if (rule.processes_share != 0) rule.processes = 0;

@@ -129,8 +129,9 @@ void check_list(const ConfigValue& list, ListConfig& rule);
 /// Maximum number of runs of one list at once.
 inline constexpr std::int64_t max_runs = 100'000;
 /// Reads a number, or a share of the processors that this host may use: "cpus", "cpus*2", "cpus/2".
-/// `share`: see ListConfig::concurrency_share.
-void read_count(const ConfigValue& value, unsigned least, unsigned& count, std::int32_t& share);
+/// A number must be at least `min_count`; a share gives at least 1. `share`: see
+/// ListConfig::concurrency_share.
+void read_count(const ConfigValue& value, unsigned min_count, unsigned& count, std::int32_t& share);
 std::string show_count(unsigned count, std::int32_t share);
 void read_backoff(const ConfigValue& value, ListConfig& rule);
 void read_rlimits(const ConfigValue& value, ListConfig& rule);

@@ -87,9 +87,10 @@ std::string share_text(std::int32_t share) {
 
 }  // namespace
 
-void read_count(const ConfigValue& value, unsigned least, unsigned& count, std::int32_t& share) {
+void read_count(const ConfigValue& value, unsigned min_count, unsigned& count,
+                std::int32_t& share) {
   if (value.node().kind != Node::Kind::text) {
-    if (value.integer(count, least, max_runs)) share = 0;
+    if (value.integer(count, min_count, max_runs)) share = 0;
     return;
   }
   const auto read = share_in(value.node().text);

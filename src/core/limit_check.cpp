@@ -7,18 +7,33 @@ namespace w8y {
 
 namespace {
 
-std::uint64_t processes_of(const ListNeed& need) {
-  if (!need.rule->enabled) return 0;
-  return need.streams ? std::min(need.rule->processes, need.rule->concurrency)
-                      : need.rule->concurrency;
-}
+/// Processes of some lists. Those of single runs end with their run, so that `host_concurrency`
+/// limits their sum. Stream processes remain while they are idle.
+struct Processes {
+  std::uint64_t of_runs = 0;
+  std::uint64_t of_streams = 0;
+
+  void add(const ListNeed& list, std::uint64_t max_runs) {
+    if (!list.rule->enabled) return;
+    const std::uint64_t runs = std::min<std::uint64_t>(list.rule->concurrency, max_runs);
+    if (list.streams) {
+      of_streams += std::min<std::uint64_t>(list.rule->processes, runs);
+    } else {
+      of_runs += runs;
+    }
+  }
+  [[nodiscard]] std::uint64_t at_once(std::uint64_t max_runs) const {
+    return std::min(of_runs, max_runs) + of_streams;
+  }
+};
 
 std::string number(std::uint64_t value) {
   return std::to_string(value);
 }
 
-std::string at_once(std::uint64_t processes) {
-  return "processes: at least " + number(processes) + " at once";
+std::string processes_text(std::uint64_t processes, const std::string& user = {}) {
+  return "processes: up to " + number(processes) + " at once" +
+         (user.empty() ? "" : " as user " + user) + ", not counting their children; the limit of ";
 }
 
 /// Returns `nproc` of the list if it is set, otherwise that of the host.
@@ -29,7 +44,7 @@ std::uint64_t max_processes(const ListConfig& rule, std::uint64_t of_host) {
 }
 
 struct UserNeed {
-  std::uint64_t processes = 0;
+  Processes processes;
   std::uint64_t allowed = ~std::uint64_t{0};
 };
 
@@ -40,16 +55,16 @@ void add_users(const std::vector<ListNeed>& lists, std::uint64_t most, const Hos
     const ListConfig& rule = *list.rule;
     if (!rule.child->run_as.user && limits.exempt) continue;
     UserNeed& need = users[rule.child->run_as.user.value_or("")];
-    need.processes += processes_of(list);
+    need.processes.add(list, most);
     need.allowed =
         std::min(need.allowed, max_processes(rule, limits.processes.value_or(~std::uint64_t{0})));
   }
   for (const auto& [user, need] : users) {
-    const std::uint64_t processes = std::min(need.processes, most);
+    const std::uint64_t processes = need.processes.at_once(most);
     if (processes < need.allowed) continue;
-    lines.push_back(at_once(processes) + (user.empty() ? "" : " as user " + user) +
-                    "; the limit of that user is " + number(need.allowed) +
-                    " (ulimit -u, LimitNPROC=, rlimits.nproc)");
+    lines.push_back(processes_text(processes, user) +
+                    (user.empty() ? "the user of w8yd" : "that user") + " is " +
+                    number(need.allowed) + " (ulimit -u, LimitNPROC=, rlimits.nproc)");
   }
 }
 
@@ -58,33 +73,34 @@ void add_users(const std::vector<ListNeed>& lists, std::uint64_t most, const Hos
 std::vector<std::string> shortfalls(const std::vector<ListNeed>& lists,
                                     const SupervisorSettings& supervisor,
                                     const HostLimits& limits) {
-  std::uint64_t processes = 0;
-  std::uint64_t limited = 0;  // with memory_max
-  for (const ListNeed& list : lists) {
-    processes += processes_of(list);
-    if (list.rule->child->memory_max) limited += processes_of(list);
-  }
   const std::uint64_t most =
       supervisor.host_concurrency > 0 ? supervisor.host_concurrency : ~std::uint64_t{0};
-  processes = std::min(processes, most);
-  limited = std::min(limited, processes);
+  Processes all;
+  Processes with_memory_max;
+  for (const ListNeed& list : lists) {
+    all.add(list, most);
+    if (list.rule->child->memory_max) with_memory_max.add(list, most);
+  }
+  const std::uint64_t processes = all.at_once(most);
+  const std::uint64_t limited = with_memory_max.at_once(most);
 
   std::vector<std::string> lines;
   const std::uint64_t own = descriptors_of_host + supervisor.status.size() * descriptors_of_status;
-  const std::uint64_t descriptors =
-      own + (processes - limited) * descriptors_of_run + limited * descriptors_of_limited_run;
+  const std::uint64_t descriptors = own + (processes - limited) * descriptors_of_process +
+                                    limited * descriptors_of_limited_process;
   if (limits.descriptors && descriptors > *limits.descriptors)
-    lines.push_back("descriptors: " + number(processes) + " processes at once need " +
-                    number(descriptors) + " (" + number(descriptors_of_run) + " each, " +
-                    (limited > 0 ? number(descriptors_of_limited_run) + " with memory_max, " : "") +
-                    number(own) + " for w8yd itself), but the limit of w8yd is " +
-                    number(*limits.descriptors) + " (ulimit -Hn, LimitNOFILE=)");
+    lines.push_back(
+        "descriptors: " + number(processes) + " processes at once need " + number(descriptors) +
+        " (" + number(descriptors_of_process) + " each, " +
+        (limited > 0 ? number(descriptors_of_limited_process) + " with memory_max, " : "") +
+        number(own) + " for w8yd itself), but the limit of w8yd is " + number(*limits.descriptors) +
+        " (ulimit -Hn, LimitNOFILE=)");
   add_users(lists, most, limits, lines);
   if (limits.group && processes >= limits.group->most)
-    lines.push_back(at_once(processes) + "; the limit of the control group " + limits.group->path +
-                    " is " + number(limits.group->most) + " (pids.max, TasksMax=)");
+    lines.push_back(processes_text(processes) + "the control group " + limits.group->path + " is " +
+                    number(limits.group->most) + " (pids.max, TasksMax=)");
   if (limits.kernel && processes >= *limits.kernel)
-    lines.push_back(at_once(processes) + "; the limit of the kernel is " + number(*limits.kernel) +
+    lines.push_back(processes_text(processes) + "the kernel is " + number(*limits.kernel) +
                     " (kernel.pid_max, kernel.threads-max)");
   return lines;
 }

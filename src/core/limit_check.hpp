@@ -27,13 +27,14 @@ struct HostLimits {
 /// A list that this host serves.
 struct ListNeed {
   ListConfigPtr rule;
-  bool streams = false;  ///< its stream processes have many runs each; else a process per run
+  bool streams = false;  ///< runs share stream processes; false: each run has a process
 };
 
-/// Descriptors of the process of a run: its process, its outputs, its input, its control group.
-constexpr std::size_t descriptors_of_run = 6;
-/// One more with `memory_max`: its peak of memory.
-constexpr std::size_t descriptors_of_limited_run = descriptors_of_run + 1;
+/// Descriptors of one child, for one run or many: its process, its outputs, its input, its control
+/// group.
+constexpr std::size_t descriptors_of_process = 6;
+/// One more with `memory_max`, for the peak memory.
+constexpr std::size_t descriptors_of_limited_process = descriptors_of_process + 1;
 /// Descriptors of w8yd itself: the log, Redis, the loop. `descriptors_of_status` adds the clients
 /// of a status address.
 constexpr std::size_t descriptors_of_host = 64;

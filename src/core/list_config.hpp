@@ -96,13 +96,13 @@ struct ListConfig {
   CopyOnWrite<std::vector<std::string>> args;
   CopyOnWrite<std::vector<std::string>> requires_caps;
   unsigned concurrency = 1;  ///< 0 = no runs on this host
-  /// Shares of the processors from which these were computed: 2 = twice as many, -2 = half as many;
-  /// 0 = it is a number.
+  /// Share of the processors from which `concurrency` was computed: 2 = twice as many, -2 = half as
+  /// many; 0 = the config has a number.
   std::int32_t concurrency_share = 0;
-  std::int32_t processes_share = 0;
-  unsigned fleet_concurrency = 0;  ///< 0 = no limit
-  unsigned weight = 1;             ///< >= 1
-  unsigned max_failures = 0;       ///< 0 = never quarantined
+  std::int32_t processes_share = 0;  ///< the same for `processes`
+  unsigned fleet_concurrency = 0;    ///< 0 = no limit
+  unsigned weight = 1;               ///< >= 1
+  unsigned max_failures = 0;         ///< 0 = never quarantined
 
   Duration key_expiry = std::chrono::seconds(5);  ///< >= 1 s
   Duration timeout{0};                            ///< 0 = none
@@ -119,7 +119,7 @@ struct ListConfig {
   HistoryLimits failed_history{.age = std::chrono::hours(24 * 7)};
 
   // For `stream` only.
-  unsigned processes = 1;  ///< >= 1; they share `concurrency`
+  unsigned processes = 1;  ///< >= 1; they share `concurrency`; 0 = removed for the hash
   unsigned max_items = 0;  ///< of one process in total; 0 = no limit
   bool enabled = true;
   bool keep_output = false;  ///< also of runs that succeed

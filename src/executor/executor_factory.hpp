@@ -42,7 +42,7 @@ std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions&
                                         RunHandler& handler, const ListConfig& rule,
                                         const Caps& caps);
 
-/// Returns whether the list has stream processes, each with many runs.
+/// Returns whether the list uses stream processes, which run many items each.
 bool serves_stream(const ListConfig& rule, const Caps& caps);
 
 /// Returns why a host with this program is ineligible for the list, such as "lacks \"gpu\""; empty:

@@ -222,6 +222,11 @@ TEST_CASE("a limit may be relative to the number of processors") {
   set_hashes(eight);
   set_hashes(two);
   CHECK(eight.hash == two.hash);
+  CHECK(errors_in("[lists.a]\nexecutor = \"/x\"\nprocesses = 0\n") ==
+        Lines{"c:3:13: lists.a.processes: is 0; must be an integer from 1 to 100000"});
+  CHECK(parse_config("[defaults]\nprocesses = \"cpus\"\n[lists.a]\nexecutor = \"/x\"\n", "c", host)
+            .lists.at("a")
+            ->processes == 2);
   for (const char* wrong : {"", "cpu", "cpus+1", "cpus*0", "cpus*-1", "cpus*", "cpus * 2", "4"}) {
     CAPTURE(wrong);
     const Lines told = errors_in("[lists.a]\ncommand = [\"x\", \"{}\"]\nconcurrency = \"" +

@@ -27,7 +27,7 @@ ListConfigPtr as_user(const std::string& prefix, unsigned concurrency, const std
 
 }  // namespace
 
-TEST_CASE("descriptors: the check counts those of each run and those of w8yd") {
+TEST_CASE("descriptors: the check counts those of each process and those of w8yd") {
   HostLimits limits;
   limits.descriptors = 1024;
   const std::vector<ListNeed> lists = {{share(rule_for("a", 100))}, {share(rule_for("b", 50))}};
@@ -53,9 +53,16 @@ TEST_CASE("a process of a stream executor is counted once for all its runs") {
   ListConfig rule = rule_for("a", 10'000);
   CHECK(shortfalls({{share(rule), true}}, supervisor(), limits).empty());
   rule.processes = 150;
-  CHECK(shortfalls({{share(rule), true}}, supervisor(), limits) ==
+  const ListConfigPtr idle = share(rule);
+  CHECK(shortfalls({{idle, true}}, supervisor(150), limits) ==
         Lines{"descriptors: 150 processes at once need 1029 (6 each, 129 for w8yd itself), but the "
               "limit of w8yd is 1024 (ulimit -Hn, LimitNOFILE=)"});
+  // Stream processes remain while they are idle, so that `host_concurrency` does not limit their
+  // sum.
+  CHECK(shortfalls({{idle, true}, {idle, true}}, supervisor(75), limits).size() == 1);
+  CHECK(shortfalls({{idle, true}, {share(rule_for("b", 10'000))}}, supervisor(74), limits).empty());
+  rule.concurrency = 149;
+  CHECK(shortfalls({{share(rule), true}}, supervisor(), limits).empty());
 }
 
 TEST_CASE("a disabled list needs nothing from the limits") {
@@ -73,13 +80,18 @@ TEST_CASE("processes are counted per user, and root has no limit") {
                                        {as_user("a", 60, "nobody")},
                                        {as_user("b", 40, "nobody")},
                                        {as_user("c", 99, "www")}};
-  const std::string end = "; the limit of that user is 100 (ulimit -u, LimitNPROC=, rlimits.nproc)";
+  const std::string end = " is 100 (ulimit -u, LimitNPROC=, rlimits.nproc)";
+  const std::string nobody =
+      "processes: up to 100 at once as user nobody, not counting their children; the limit of that "
+      "user" +
+      end;
   CHECK(shortfalls(lists, supervisor(), limits) ==
-        Lines{"processes: at least 100 at once" + end,
-              "processes: at least 100 at once as user nobody" + end});
+        Lines{"processes: up to 100 at once, not counting their children; the limit of the user of "
+              "w8yd" +
+                  end,
+              nobody});
   limits.exempt = true;
-  CHECK(shortfalls(lists, supervisor(), limits) ==
-        Lines{"processes: at least 100 at once as user nobody" + end});
+  CHECK(shortfalls(lists, supervisor(), limits) == Lines{nobody});
   CHECK(shortfalls(lists, supervisor(99), limits).empty());
 }
 
@@ -100,11 +112,12 @@ TEST_CASE("limits of the control group and of the kernel are checked") {
   HostLimits limits;
   limits.group = HostLimits::Group{"/sys/fs/cgroup/x", 8};
   limits.kernel = 8;
-  CHECK(shortfalls({{share(rule_for("a", 8))}}, supervisor(), limits) ==
-        Lines{"processes: at least 8 at once; the limit of the control group /sys/fs/cgroup/x is 8 "
-              "(pids.max, TasksMax=)",
-              "processes: at least 8 at once; the limit of the kernel is 8 (kernel.pid_max, "
-              "kernel.threads-max)"});
+  CHECK(
+      shortfalls({{share(rule_for("a", 8))}}, supervisor(), limits) ==
+      Lines{"processes: up to 8 at once, not counting their children; the limit of the control "
+            "group /sys/fs/cgroup/x is 8 (pids.max, TasksMax=)",
+            "processes: up to 8 at once, not counting their children; the limit of the kernel is 8 "
+            "(kernel.pid_max, kernel.threads-max)"});
   CHECK(shortfalls({{share(rule_for("a", 7))}}, supervisor(), limits).empty());
 }
 
