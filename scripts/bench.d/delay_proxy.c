@@ -1,5 +1,6 @@
-/* delay_proxy LISTEN TARGET MICROSECONDS: forwards the connections of a unix socket to another one, each direction
- * with this delay, as a network does: it does not limit the rate. */
+/* delay_proxy LISTEN TARGET MICROSECONDS: forwards each connection of the Unix socket LISTEN to TARGET. Delays all bytes
+ * by MICROSECONDS in each direction, and does not limit the rate. */
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { most = 64, piece_size = 1 << 18 };
+enum { max_connections = 64, piece_size = 1 << 18 };
 
 struct piece {
   struct piece *next;
@@ -18,14 +19,14 @@ struct piece {
   char bytes[];
 };
 
-/* One direction of a connection: from the socket of the same number to the other one of the pair. */
+/* One direction of a connection: bytes read from `from` are sent to `to`. */
 struct way {
   int from, to; /* from: -1 after its end */
   int open;     /* to accepts bytes */
   struct piece *first, **last;
 };
 
-static struct way ways[2 * most];
+static struct way ways[2 * max_connections];
 static int count;
 
 static long long now_ns(void) {
@@ -58,13 +59,13 @@ static void add_way(int from, int to) {
 static void accept_one(int listener, const char *target) {
   const struct sockaddr_un address = address_of(target);
   const int here = accept(listener, NULL, NULL), there = socket(AF_UNIX, SOCK_STREAM, 0);
-  must(here >= 0 && there >= 0 && count + 2 <= 2 * most, "accept");
+  must(here >= 0 && there >= 0 && count + 2 <= 2 * max_connections, "accept");
   must(connect(there, (const struct sockaddr *)&address, sizeof address) == 0, "connect");
   add_way(here, there);
   add_way(there, here);
 }
 
-static void take(struct way *way, long long delay_ns) {
+static void receive(struct way *way, long long delay_ns) {
   struct piece *piece = malloc(sizeof *piece + piece_size);
   must(piece != NULL, "malloc");
   const ssize_t got = read(way->from, piece->bytes, piece_size);
@@ -80,14 +81,16 @@ static void take(struct way *way, long long delay_ns) {
   way->last = &piece->next;
 }
 
-static void give(struct way *way, long long now) {
+/* Returns whether the socket is full. */
+static int forward(struct way *way, long long now) {
   while (way->first != NULL && way->first->due_ns <= now) {
     struct piece *piece = way->first;
     const ssize_t sent = send(way->to, piece->bytes + piece->sent, piece->size - piece->sent,
                               MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0) return; /* full: again after the next piece or delay */
-    piece->sent += (size_t)sent;
-    if (piece->sent < piece->size) return;
+    if (sent < 0 && errno == EAGAIN) return 1;
+    /* The bytes of a closed connection are discarded. */
+    piece->sent = sent < 0 ? piece->size : piece->sent + (size_t)sent;
+    if (piece->sent < piece->size) return 1;
     way->first = piece->next;
     if (way->first == NULL) way->last = &way->first;
     free(piece);
@@ -96,6 +99,7 @@ static void give(struct way *way, long long now) {
     shutdown(way->to, SHUT_WR);
     way->open = 0;
   }
+  return 0;
 }
 
 int main(int argc, char **argv) {
@@ -104,9 +108,10 @@ int main(int argc, char **argv) {
   const struct sockaddr_un address = address_of(argv[1]);
   const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
   must(bind(listener, (const struct sockaddr *)&address, sizeof address) == 0, "bind");
-  must(listen(listener, most) == 0, "listen");
+  must(listen(listener, max_connections) == 0, "listen");
+  int full = 0;
   for (;;) {
-    struct pollfd ready[1 + 2 * most] = {{.fd = listener, .events = POLLIN}};
+    struct pollfd ready[1 + 2 * max_connections] = {{.fd = listener, .events = POLLIN}};
     long long due = -1;
     for (int i = 0; i < count; ++i) {
       ready[1 + i] = (struct pollfd){.fd = ways[i].from, .events = POLLIN};
@@ -114,13 +119,14 @@ int main(int argc, char **argv) {
     }
     const int known = count;
     long long wait = due - now_ns();
-    if (wait < 0) wait = 100000; /* the socket was full */
+    if (wait < 0) wait = full ? 100000 : 0;
     const struct timespec pause = {wait / 1000000000LL, wait % 1000000000LL};
     must(ppoll(ready, (nfds_t)(1 + known), due < 0 ? NULL : &pause, NULL) >= 0, "ppoll");
     if (ready[0].revents != 0) accept_one(listener, argv[2]);
     for (int i = 0; i < known; ++i)
-      if (ready[1 + i].revents != 0) take(&ways[i], delay_ns);
+      if (ready[1 + i].revents != 0) receive(&ways[i], delay_ns);
     const long long now = now_ns();
-    for (int i = 0; i < count; ++i) give(&ways[i], now);
+    full = 0;
+    for (int i = 0; i < count; ++i) full |= forward(&ways[i], now);
   }
 }

@@ -1,4 +1,4 @@
-"""kit_sleeper.py CONCURRENCY SECONDS: a coroutine executor of the kit for Python whose runs sleep for this time."""
+"""kit_sleeper.py CONCURRENCY SECONDS: an executor of the Python kit. Each run is a coroutine that sleeps for SECONDS."""
 import asyncio
 import pathlib
 import sys

@@ -15,15 +15,15 @@ def reload_storm(setup):
         host = world.host("h", work_ms=150, concurrency=3, key_expiry="2s")
         world.wait_runs(3)
 
-        def level(most_descriptors=0):
-            """Returns descriptors, threads and memory of w8yd while it is quiet and has no runs. Waits until it
-            has closed all others."""
+        def level(max_descriptors=0):
+            """Returns descriptors, threads and memory of w8yd while it is quiet and has no runs. If
+            `max_descriptors` is not 0, waits at most 10 s until w8yd has no more descriptors than that."""
             host.signal(signal.SIGUSR1)
             wait_for(lambda: world.runs() and all(r.died for r in world.runs()), what="quiet")
             wait_for(lambda: not world.locks(), what="no locks")
             time.sleep(0.2)
             end = time.monotonic() + 10
-            while host.descriptors() > most_descriptors > 0 and time.monotonic() < end:
+            while host.descriptors() > max_descriptors > 0 and time.monotonic() < end:
                 time.sleep(0.05)
             found = host.descriptors(), host.threads(), host.resident_mib()
             host.signal(signal.SIGCONT)

@@ -62,7 +62,7 @@ struct Place {
         return reply.claims.front();
       }
       REQUIRE(reply.next_free);
-      REQUIRE(*reply.next_free <= 60ms);  // otherwise another run is the probe
+      REQUIRE(*reply.next_free <= 60ms);  // a longer time is the lease of another probe
       turn_for(loop, *reply.next_free);
     }
     return {};
