@@ -181,6 +181,7 @@ TEST_CASE("an open breaker lets one claim of the fleet probe, and any success cl
   CHECK(refused.detail == "3 of 3 runs failed: HTTP 503");
   REQUIRE(refused.next_free);
   CHECK(*refused.next_free <= 20s);
+  CHECK(*refused.next_free > 10s);
 
   place.server.command({"HSET", "work:breaker", "probe", "0"});
   const Claim probe = place.probe(place.there());
