@@ -25,7 +25,7 @@ MUTANTS = [
     Mutant("end-keeps-lock", "A settlement keeps its lock.", LUA + "settle.lua",
            "if #free > 0 then redis.call('DEL', unpack(free)) end\n", ""),
     Mutant("rest-takes-lock", "A delay overwrites the lock of another run.", LUA + "settle.lua",
-           "  if not run.ours then how[#how + 1] = 'NX' end\n", ""),
+           "not (kind.again or ordered or redis.call('EXISTS', lock) == 1)", "not (kind.again or ordered)"),
     Mutant("failures-uncounted", "A failed run counts no failure.", LUA + "settle.lua",
            "    note(pcall('HINCRBY', KEYS[1], item_of(KEYS[i + 4]), 1), 'HINCRBY')\n", "    local _\n"),
     Mutant("place-kept", "A settlement does not release its fleet slot.", LUA + "settle.lua",

@@ -96,7 +96,7 @@ void Invariants::after(Server& server, const Server::Command& command, const Val
   } else if (command.script == &store::scripts::renew) {
     after_renew(command, reply);
   } else if (command.script == &store::scripts::settle) {
-    after_settle(server, command);
+    after_settle(server, command, reply);
     check_items(server, list_key_of_settle(command.key), command.who);
   } else if (command.script == &store::scripts::undo_claim) {
     for (const Value& run : reply.elements) finish(runs_[run.text]);

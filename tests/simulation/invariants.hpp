@@ -235,7 +235,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   void after_renew(const Server::Command& command, const Value& reply);
   void before_settle(Server& server, const Server::Command& command);
   void without_old_ends(Server& server, const Server::Command& command);
-  void after_settle(Server& server, const Server::Command& command);
+  void after_settle(Server& server, const Server::Command& command, const Value& reply);
   static void finish(Run& run);
   void lease_ends_at(Run& run, Instant at);
   void lease_over(const std::string& id, Server* server);

@@ -170,7 +170,7 @@ bool Invariants::after_breaker(Server& server, const std::string& list) {
   return changed;
 }
 
-void Invariants::after_settle(Server& server, const Server::Command& command) {
+void Invariants::after_settle(Server& server, const Server::Command& command, const Value& reply) {
   const bool of_breaker = after_breaker(server, list_of(list_key_of_settle(command.key)));
   for (const Before& each : before_) {
     Run& run = runs_[each.run];
@@ -180,6 +180,10 @@ void Invariants::after_settle(Server& server, const Server::Command& command) {
     world_.log(server.name(), each.list + ' ' + brief(each.item),
                "end of run " + each.run + ": " + (each.was.lock.empty() ? "free" : each.was.lock) +
                    " becomes " + (now.lock.empty() ? "free" : now.lock));
+    if (now.lock == run.value && reply.kind == Value::Kind::array)
+      break_promise("a settlement ends the lock of its run",
+                    "the settlement of run " + each.run + " leaves the lock " + now.lock,
+                    {each.list + ' ' + brief(each.item), run.host});
     if (now.lock.empty() && each.was.lock == run.value)
       set_free_[server.name() + ' ' + each.lock] = world_.now();
     if (each.was.lock == run.value && is_marked(server, each.lock, run)) {

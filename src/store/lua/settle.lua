@@ -93,7 +93,7 @@ end
 local function judge(kind, id, lock, is_ours, mark)
   local item = item_of(lock)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
-    failures = kind.failures, ours = is_ours}
+    failures = kind.failures}
   local ordered = indexed and redis.call('HEXISTS', KEYS[4], item) == 1
   -- After the lock was lost, another host may have run the item, and its result is kept, even if a
   -- late renewal has set the lock again.
@@ -126,7 +126,7 @@ local function judge_by_breaker(kind, id, lock, run, message, mark)
   local means = judge_run(verdict, id, item_of(lock), run.parks, kind.holder .. id, message)
   if not means or kind.failures ~= 'increment' then return run end
   if run == kind then
-    run = {lock = lock, item = item_of(lock), becomes = '', life = '0', failures = 'keep', ours = true}
+    run = {lock = lock, item = item_of(lock), becomes = '', life = '0', failures = 'keep'}
   end
   local is_free = run.becomes == '' or string.sub(run.becomes, 1, 6) == 'delay:'
   if means == 'open' then run.failures = 'keep' end
@@ -179,7 +179,6 @@ if #free > 0 and #kept > 0 then redis.call('SET', free[1], '', 'NX') end
 if #free > 0 then redis.call('DEL', unpack(free)) end
 for _, run in ipairs(kept) do
   local how = {'SET', run.lock, run.becomes}
-  if not run.ours then how[#how + 1] = 'NX' end
   if run.life ~= '0' then
     how[#how + 1] = 'PX'
     how[#how + 1] = run.life
