@@ -150,9 +150,11 @@ void Poller::claim_now() {
   std::size_t room = this->room();
   if (budget_ > 0) room = std::min<std::size_t>(room, budget_ > taken_ ? budget_ - taken_ : 0);
   room = work.shortage.room(room);
-  std::size_t ahead = work.shortage.any() ? 0 : claim_ahead();
+  const ClaimsAhead most = work.shortage.any() ? ClaimsAhead{} : claims_ahead(room);
   // Prefetch again only when at most half is left: fewer and larger claims.
-  ahead = this->ahead() * 2 <= ahead ? ahead - this->ahead() : 0;
+  const bool few = this->ahead() * 2 <= most.waiting;
+  const std::size_t ahead = few && most.claimed > this->ahead() ? most.claimed - this->ahead() : 0;
+  if (ahead > 0) work.ahead->most = most.waiting;
 
   const std::size_t kept = std::exchange(work.next_places, 0);
   work.claim_places = std::min(kept, room);
@@ -222,6 +224,8 @@ void Poller::on_claimed(ClaimReply&& reply) {
       work.runs.start(std::move(reply.claims[i]), rule_, work.executor);
     }
     keep_ahead(reply.claims, starting);
+    start_ahead();
+    if (source_->frees_at_once()) hand_back_ahead_beyond();
     if (rests && work.ahead && work.ahead->claims.empty()) work.ahead->claims.shrink_to_fit();
   } else {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);

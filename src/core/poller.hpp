@@ -203,6 +203,8 @@ class Poller final : private SourceHandler,
     std::vector<Claim> claims;         ///< the oldest last; empty in an idle list
     Timer timer;
     Instant until{};  ///< handed back at this time if none of them was started
+    /// How many of `claims` may wait for a slot after the reply to the last claim.
+    std::size_t most = 0;
   };
   /// State for claims and runs. Created when the list becomes active, and deleted when it is idle
   /// unless it had a run. With ten thousand idle lists this saves memory.
@@ -281,12 +283,13 @@ class Poller final : private SourceHandler,
   [[nodiscard]] std::size_t limit() const;
   /// Returns the part of limit() that is not used by runs and by claims of single items.
   [[nodiscard]] std::size_t room() const;
-  [[nodiscard]] std::size_t claim_ahead() const;
+  [[nodiscard]] ClaimsAhead claims_ahead(std::size_t free) const;
   void start_ahead();
   void watch_ahead();
   void count_claim(const ClaimReply& reply);
   void hand_back_beyond(std::vector<Claim>& claims, std::size_t places);
   void hand_back_ahead();
+  void hand_back_ahead_beyond();
   bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);
   void claim_now();

@@ -18,13 +18,13 @@ void Poller::record_run_time(Duration took) {
   mean = mean ? (*mean * 7 + took) / 8 : took;
 }
 
-std::size_t Poller::claim_ahead() const {
+ClaimsAhead Poller::claims_ahead(std::size_t free) const {
   // If slots are limited on this host or in the fleet, a free slot goes to the list or host with
   // the longest wait, not to prefetched items.
   const bool allowed =
       ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0 && rule_->fleet_concurrency == 0;
-  if (!allowed || !work_ || !work_->ahead || !work_->ahead->mean_run) return 0;
-  return source_->claims_ahead({*work_->ahead->mean_run, claim_took_, limit()});
+  if (!allowed || !work_ || !work_->ahead || !work_->ahead->mean_run) return {};
+  return source_->claims_ahead({*work_->ahead->mean_run, claim_took_, limit(), free});
 }
 
 void Poller::start_ahead() {
@@ -82,6 +82,12 @@ void Poller::hand_back_ahead() {
   count().claimed -= claims.size();
   for (auto claim = claims.rbegin(); claim != claims.rend(); ++claim) source_->hand_back(*claim);
   claims.clear();
+}
+
+/// Fewer runs than expected may have ended during the claim.
+void Poller::hand_back_ahead_beyond() {
+  while (ahead() > 0 && ahead() > work_->ahead->most)
+    hand_back_ahead(RunId(work_->ahead->claims.front().run));
 }
 
 void Poller::keep_ahead(std::vector<Claim>& claims, std::size_t from) {

@@ -81,6 +81,14 @@ struct RunRate {
   Duration mean_run{0};    ///< moving average, weighted towards recent runs
   Duration claim_took{0};  ///< duration of the last claim
   std::size_t places = 0;  ///< maximum number of runs at once
+  std::size_t free = 0;    ///< number of these slots that are free
+};
+
+/// Claims of items that have no slot yet.
+struct ClaimsAhead {
+  std::size_t claimed = 0;  ///< number that is worth claiming
+  /// How many of them may still wait for a slot after the reply. The others are handed back then.
+  std::size_t waiting = 0;
 };
 
 /// An event of a run for subscribers (`P:events`).
@@ -147,7 +155,7 @@ class Source {
   /// kind of work has no such claims.
   virtual bool claim_item(const Item& /*item*/, ItemClaimed /*then*/) { return false; }
   /// Returns how many items are worth claiming before slots for their runs are free.
-  [[nodiscard]] virtual std::size_t claims_ahead(const RunRate& /*rate*/) const { return 0; }
+  [[nodiscard]] virtual ClaimsAhead claims_ahead(const RunRate& /*rate*/) const { return {}; }
   /// Stops waiting for items: no on_may_claim(), and free items are left to other hosts. The next
   /// claim() ends this state, and may_claim() is true until then.
   virtual void stop_waiting() = 0;

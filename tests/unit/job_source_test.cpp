@@ -46,7 +46,10 @@ class FakeJobs : public JobQueue {
     return 1;
   }
   void settle(JobSettlement&& end_of_run) override { ends.push_back(std::move(end_of_run)); }
-  void hand_back(const Claim& claim) override { jobs.push_front(claim.item); }
+  void hand_back(const Claim& claim) override {
+    jobs.push_front(claim.item);
+    ++handed_back;
+  }
   [[nodiscard]] bool may_start(const Claim&) const override { return true; }
   void announce(const RunEvent&) override {}
   [[nodiscard]] std::size_t unsettled() const override { return 0; }
@@ -63,6 +66,7 @@ class FakeJobs : public JobQueue {
   std::size_t takes = 0;
   std::size_t peeks = 0;
   unsigned runs = 0;
+  std::size_t handed_back = 0;
 
  private:
   FakeClock& clock_;
@@ -167,6 +171,38 @@ TEST_CASE("very short jobs are prefetched, one with few slots, and handed back d
     bench.run_for(200ms);
     CHECK(bench.queue->jobs.size() > waiting);
     CHECK(bench.queue->jobs.size() == 200 - bench.queue->ends.size() - concurrency);
+  }
+}
+
+TEST_CASE("during runs that take less than half of a claim, jobs are claimed for all their slots") {
+  for (const std::size_t concurrency : {1U, 4U}) {
+    CAPTURE(concurrency);
+    Bench bench(static_cast<std::uint32_t>(concurrency));
+    FakeJobs& queue = *bench.queue;
+    const auto held = [&] { return queue.runs - queue.ends.size() - queue.handed_back; };
+    const auto end_all = [&] {
+      const auto started = bench.executors.back()->started;
+      for (std::size_t i = started.size() - bench.poller->runs().size(); i < started.size(); ++i)
+        bench.executors.back()->end_at(started[i].run, Duration{0}, Exited{0});
+    };
+    for (int i = 0; i < 400; ++i) queue.jobs.push_back("j" + std::to_string(i));
+    queue.handler.on_news();
+    for (int i = 0; i < 300; ++i) {
+      bench.run_for(100us);
+      CHECK(held() <= 2 * concurrency + 1);  // also jobs of the claim in flight
+      end_all();
+    }
+    CHECK(queue.handed_back == 0);
+    CHECK(queue.ends.size() > 20 * concurrency);
+    CHECK(queue.takes * (concurrency + 1) < queue.ends.size() + 20);
+
+    // If the runs take longer than expected, the host keeps one job that has no slot.
+    bench.run_for(50ms);
+    CHECK(bench.poller->runs().size() == concurrency);
+    CHECK(held() == concurrency + 1);
+    CHECK(queue.handed_back > 0);
+    bench.run_for(200ms);
+    CHECK(held() == concurrency);
   }
 }
 

@@ -26,8 +26,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   ~CircularSource() override;
 
   bool claim_item(const Item& item, ItemClaimed then) override;
-  [[nodiscard]] std::size_t claims_ahead(const RunRate& rate) const override {
-    return prefetch(rate);
+  [[nodiscard]] ClaimsAhead claims_ahead(const RunRate& rate) const override {
+    return {prefetch(rate), prefetch(rate)};
   }
   void stop_waiting() override;
   void settle(EndedRun&& run) override;

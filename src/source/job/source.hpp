@@ -22,9 +22,13 @@ class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHa
 
   void retire() override;
   void settle(EndedRun&& run) override;
-  /// With few slots, the other jobs stay available to all hosts.
-  [[nodiscard]] std::size_t claims_ahead(const RunRate& rate) const override {
-    return std::min(rate.places < many_places ? 1 : rate.places, prefetch(rate));
+  /// With few slots, the other jobs stay available to all hosts. While two runs take less time than
+  /// a claim, the runs of all slots end before its reply.
+  [[nodiscard]] ClaimsAhead claims_ahead(const RunRate& rate) const override {
+    const std::size_t most = prefetch(rate);
+    if (rate.places >= many_places) return {std::min(rate.places, most), rate.places};
+    const bool all_end = rate.mean_run * 2 < rate.claim_took;
+    return {std::min<std::size_t>(most, all_end ? 1 + rate.places - rate.free : 1), 1};
   }
 
  private:
