@@ -178,7 +178,7 @@ void IdlePolls::Sleeper::owe(double commands) {
   polls_.await_debts();
 }
 
-bool IdlePolls::Sleeper::owes() {
+bool IdlePolls::Sleeper::owes() const {
   polls_.refill();
   return debt_ != nullptr;
 }

@@ -96,7 +96,7 @@ class IdlePolls {
     /// reduces deficits once one second of it is unused. While the sleeper has a deficit, it is not
     /// polled, unless it shares a command with others.
     void owe(double commands);
-    [[nodiscard]] bool owes();
+    [[nodiscard]] bool owes() const;
     /// Charges the additional cost of a scan: at most `most_at_once` commands to the common budget,
     /// the rest as a deficit of this sleeper. Negative if the scan cost less than was charged.
     void charge_pass(double commands);

@@ -169,7 +169,7 @@ TEST_CASE("a long scan continues in large steps and counts their cost") {
   CHECK(server.command({"LINDEX", "work:list", "-1"}) == "2999");
 }
 
-TEST_CASE("a scan of a locked list reads each item once and returns the time until one is free") {
+TEST_CASE("a scan of a locked list returns the time until an item is free") {
   RedisServer server;
   for (int i = 0; i < 300; ++i) {
     server.command({"RPUSH", "work:list", std::to_string(i)});
@@ -179,10 +179,46 @@ TEST_CASE("a scan of a locked list reads each item once and returns the time unt
   Host host(loop, server.url(), list_rule());
   const ClaimReply reply = host.claim(3);
   CHECK(reply.end == ClaimEnd::nothing_free);
-  CHECK(reply.calls == 2);
+  CHECK(reply.calls == 3);  // the second one examines the first 256 items again
   REQUIRE(reply.next_free);
   CHECK(*reply.next_free <= 30s);
   CHECK(*reply.next_free > 20s);
+}
+
+TEST_CASE("a scan that finds a free item in the middle keeps the order of the list") {
+  RedisServer server;
+  std::vector<std::string> push{"RPUSH", "work:list"};
+  for (int i = 0; i < 3000; ++i) {
+    push.push_back(std::to_string(i));
+    const std::string time = std::to_string(60'000 + 250 * i);
+    server.command({"SET", "work:lock:" + push.back(), "delay:cooldown", "PX", time});
+  }
+  server.command(push);
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  for (const std::string item : {"300", "1500", "2990"}) {
+    server.command({"DEL", "work:lock:" + item});
+    CHECK(items_of(host.claim(1)) == std::vector<Item>{item});
+    CHECK(server.command({"LINDEX", "work:list", "0"}) == "0");
+    CHECK(server.command({"LINDEX", "work:list", item}) == item);
+  }
+}
+
+TEST_CASE("a scan moves long locked items, so that the next claim does not read them again") {
+  RedisServer server;
+  for (char item = 'a'; item <= 'l'; ++item) {
+    server.command({"RPUSH", "work:list", std::string(std::size_t{600} << 10, item)});
+    if (item <= 'h')
+      server.command({"SET", "work:lock:" + std::string(std::size_t{600} << 10, item), "x"});
+  }
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  CHECK(host.claim(1).claims.at(0).item.front() == 'i');
+  CHECK(server.command({"LINDEX", "work:list", "0"}).front() == 'j');
+  CHECK(server.command({"LINDEX", "work:list", "3"}).front() == 'a');
+  const auto before = host.session->client.commands_sent();
+  CHECK(host.claim(1).claims.at(0).item.front() == 'j');
+  CHECK(host.session->client.commands_sent() - before == 1);
 }
 
 TEST_CASE("a claim distinguishes paused, empty and unusable lists") {

@@ -65,6 +65,26 @@ TEST_CASE("after peeks whose item no claim can lock, a full scan follows") {
   CHECK(std::count(scans.begin(), scans.end(), ends) >= 4);
 }
 
+TEST_CASE("a list whose full scan waits for the idle budget is peeked at") {
+  LongListBench bench;
+  bench.redis.pass_calls = 3000;
+  bench.sources.back()->handler.on_back();
+  bool scanned = false;
+  for (int i = 0; i < 100 && !scanned; ++i) {
+    bench.run_for(1s);
+    const Scans scans = bench.scans();
+    scanned = std::count(scans.begin(), scans.end(), whole) == 1;
+  }
+  CHECK(scanned);
+  bench.redis.locates = true;
+  bench.redis.next_peek = 75ms;
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(1s);
+  bench.unlock(12);
+  bench.run_for(3s);
+  CHECK(bench.log == std::vector<std::string>{"start 12"});
+}
+
 TEST_CASE("many items of a long list are peeked at while the idle budget has a surplus") {
   LongListBench bench;
   bench.redis.next_peek = 75ms;

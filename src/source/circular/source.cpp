@@ -18,7 +18,7 @@ CircularSource::~CircularSource() = default;
 
 void CircularSource::send_claim(std::size_t wanted) {
   if (clock_.now() >= whole_at_ && !owes()) scarce_ = false;
-  const bool whole = !scarce_ || (overdue_ && owes_whole_);
+  const bool whole = !scarce_ || (overdue_ && owes_whole_ && !searches_);
   list_->claim(wanted, whole ? store::Scan::whole : store::Scan::ends,
                overdue_ ? store::Manner::overdue : store::Manner::in_turn);
 }
@@ -102,13 +102,14 @@ void CircularSource::examine(const ClaimReply& reply, bool woken) {
   if (reply.whole) looked_at_ = clock_.now();
 }
 
-/// Charges the idle budget for the calls of a claim above a normal number: `short_pass` if the
-/// claim found items, otherwise 1. The other calls are not charged here. They were charged before
-/// the claim, or the claim was no idle poll: it found items, or it followed a settlement of this
-/// host.
+/// Charges the idle budget for the calls of a fruitless claim or of a full scan. One call of a
+/// fruitless claim was charged before, or the claim followed a settlement of this host. A full scan
+/// that found items has `short_pass` calls free. A claim that found items at an end of the list is
+/// no idle poll, even if a long item that each claim must read lies there.
 void CircularSource::pay_for(const ClaimReply& reply) {
   const auto calls = static_cast<double>(reply.calls);
   const bool found = !reply.claims.empty();
+  if (found && scarce_ && !reply.whole) return;
   if (const double owed = calls - (found ? short_pass : 1); owed > 0) owe(owed);
 }
 
@@ -142,6 +143,7 @@ std::optional<double> CircularSource::pay_for_wake(bool turn) {
 
 bool CircularSource::on_idle(bool) {
   look_due_ = Instant::max();
+  if (owes()) many_due_ = std::min(many_due_, clock_.now() + look_at_least);
   changed_ = false;
   if (!list_->hears() && list_->can_hear()) plan_look_after_change();
   return false;
@@ -185,6 +187,12 @@ void CircularSource::poll_after_reconnect() {
 }
 
 void CircularSource::poll(bool hinted) {
+  // While the list has a deficit, its peeks use only the surplus of the budget.
+  if (many_due_ <= clock_.now() && owes() && !has_spare()) {
+    many_due_ = clock_.now() + IdlePolls::shortest_pause;
+    charge(-std::exchange(paid_, 0));
+    return plan_look();
+  }
   // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.
   const bool overdue = clock_.now() - looked_at_ > look_at_least || look_due() <= clock_.now();
   if ((!hinted || overdue) && may_look() && !renews_place()) return look();
@@ -192,9 +200,11 @@ void CircularSource::poll(bool hinted) {
 }
 
 /// Returns whether a poll may peek: the last claim found the list empty or without a free item, and
-/// no full scan for a freed item is due. The peeks of such lists share commands.
+/// no full scan for a freed item is due, or it waits for the idle budget. The peeks of such lists
+/// share commands.
 bool CircularSource::may_look() const {
-  return !owes_whole_ && (last_end() == ClaimEnd::empty || last_end() == ClaimEnd::nothing_free);
+  return (!owes_whole_ || owes()) &&
+         (last_end() == ClaimEnd::empty || last_end() == ClaimEnd::nothing_free);
 }
 
 void CircularSource::look() {
