@@ -94,7 +94,7 @@ void Invariants::after(Server& server, const Server::Command& command, const Val
     after_claim(server, command, reply);
     check_items(server, command.key[0], command.who);
   } else if (command.script == &store::scripts::renew) {
-    after_renew(command, reply);
+    after_renew(server, command, reply);
   } else if (command.script == &store::scripts::settle) {
     after_settle(server, command, reply);
     check_items(server, list_key_of_settle(command.key), command.who);
@@ -227,12 +227,21 @@ void Invariants::lease_ends_at(Run& run, Instant at) {
   });
 }
 
-void Invariants::after_renew(const Server::Command& command, const Value& reply) {
+void Invariants::after_renew(Server& server, const Server::Command& command, const Value& reply) {
   for (std::size_t i = 1; i < reply.elements.size(); ++i) {
     const auto state = reply.elements[i].number;
     const std::string& value = command.arg[i + 5];
     const auto run = runs_.find(value.substr(value.size() - 26));
     const Duration life = std::chrono::milliseconds(number(command.arg[0]));
+    const bool late = reply.elements[0].number >= number(command.arg[2]);
+    if ((state == 1 || state == 2) && text_of(server, command.key[i]) != value)
+      break_promise("a host renews only its own locks",
+                    command.who + " renews " + brief(command.key[i]) + " of another holder",
+                    {command.who, value});
+    if (state == 2 && late)
+      break_promise("a renewal that arrives late locks nothing",
+                    command.who + " locks " + brief(command.key[i]) + " again",
+                    {command.who, value});
     if (state == 3)
       if (const auto waits = at_gone_.extract(command.who)) waits.mapped()(life);
     if (run == runs_.end() || (state != 1 && state != 2)) continue;

@@ -232,7 +232,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   void check_size(const Server::Command& command);
   void check_fleet(const Run& run);
   void after_claim(Server& server, const Server::Command& command, const Value& reply);
-  void after_renew(const Server::Command& command, const Value& reply);
+  void after_renew(Server& server, const Server::Command& command, const Value& reply);
   void before_settle(Server& server, const Server::Command& command);
   void without_old_ends(Server& server, const Server::Command& command);
   void after_settle(Server& server, const Server::Command& command, const Value& reply);
@@ -285,12 +285,15 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
     std::string list;
     std::string lock;
     bool old = false;
+    bool failed = false;  ///< it counts a failure if the run still holds the lock
     ItemState was;
     ItemState due;  ///< after it, if outdated settlements change nothing
   };
   static ItemState state_of(Keys& keys, const Server::Command& command, const std::string& lock,
                             const std::string& item);
   std::vector<Before> before_;
+  void check_settled(Server& server, const Server::Command& command, const Before& before,
+                     const ItemState& now);
   bool after_breaker(Server& server, const std::string& list);
   std::map<std::string, std::string> open_;  ///< since when breakers are open, by server and list
 };

@@ -23,6 +23,8 @@ std::string field_of(const Hash& hash, const std::string& field) {
 
 /// Arguments of settle.lua: before the kinds, per kind, and per settlement.
 constexpr std::size_t before_kinds = 5, of_kind = 11, of_end = 4;
+/// Among the arguments of a kind.
+constexpr std::size_t failures_of_kind = 4, stale_of_kind = 6;
 /// Number of keys before the locks.
 constexpr std::size_t first_lock = 4;
 
@@ -104,8 +106,10 @@ void Invariants::before_settle(Server& server, const Server::Command& command) {
     const Run* last = last_claim_[lock_of(run)];
     const std::string item = command.key[i].substr(command.arg[2].size());
     const ItemState state = state_of(server.keys(), command, command.key[i], item);
-    before_.push_back({run.id, item, list, command.key[i],
-                       last != nullptr && last->number > run.number, state, state});
+    const auto* kind = &command.arg[before_kinds + of_kind * (number(command.arg[at]) - 1)];
+    before_.push_back(
+        {run.id, item, list, command.key[i], last != nullptr && last->number > run.number,
+         kind[failures_of_kind] == "increment" && kind[stale_of_kind] != "1", state, state});
   }
   const bool both = std::any_of(before_.begin(), before_.end(), [&](const Before& old) {
     return old.old && std::any_of(before_.begin(), before_.end(), [&](const Before& other) {
@@ -170,6 +174,26 @@ bool Invariants::after_breaker(Server& server, const std::string& list) {
   return changed;
 }
 
+/// Checks the state of an item after a settlement of the run that held it.
+void Invariants::check_settled(Server& server, const Server::Command& command, const Before& before,
+                               const ItemState& now) {
+  const Run& run = runs_[before.run];
+  const auto broken = [&](const char* promise, const std::string& why) {
+    break_promise(promise, "the settlement of run " + before.run + why,
+                  {before.list + ' ' + brief(before.item), run.host});
+  };
+  const auto* places = server.keys().find<SortedSet>(command.key[1]);
+  if (places != nullptr && places->score(before.run))
+    broken("a settlement releases the fleet slot of its run", " keeps its slot");
+  if (before.was.lock != run.value) return;
+  if (now.lock == run.value)
+    broken("a settlement ends the lock of its run", " leaves the lock " + now.lock);
+  if (before.was.quarantined && !now.lock.starts_with("quarantine:"))
+    broken("an operator's quarantine of a running item applies", " leaves the lock " + now.lock);
+  if (before.failed && command.arg[4].empty() && now.failures <= before.was.failures)
+    broken("a failed run counts", " counts no failure");
+}
+
 void Invariants::after_settle(Server& server, const Server::Command& command, const Value& reply) {
   const bool of_breaker = after_breaker(server, list_of(list_key_of_settle(command.key)));
   for (const Before& each : before_) {
@@ -180,10 +204,8 @@ void Invariants::after_settle(Server& server, const Server::Command& command, co
     world_.log(server.name(), each.list + ' ' + brief(each.item),
                "end of run " + each.run + ": " + (each.was.lock.empty() ? "free" : each.was.lock) +
                    " becomes " + (now.lock.empty() ? "free" : now.lock));
-    if (now.lock == run.value && reply.kind == Value::Kind::array)
-      break_promise("a settlement ends the lock of its run",
-                    "the settlement of run " + each.run + " leaves the lock " + now.lock,
-                    {each.list + ' ' + brief(each.item), run.host});
+    if (reply.kind == Value::Kind::array && server.forbidden().empty() && !of_breaker)
+      check_settled(server, command, each, now);
     if (now.lock.empty() && each.was.lock == run.value)
       set_free_[server.name() + ' ' + each.lock] = world_.now();
     if (each.was.lock == run.value && is_marked(server, each.lock, run)) {
