@@ -25,9 +25,10 @@ local whole, at_end, places, at_place, most_noted = 256, 128, 16, 8, 64
 local bytes, most_bytes = 0, 4194304
 math.randomseed(time[2])
 
--- The length of items is unknown before they are read, so fewer are read at once if they are long.
-local function read(list, first, count, each)
-  local n, piece = 0, 1
+-- Returns the items. Their length is unknown before they are read, so fewer are read at once if they are
+-- long.
+local function read(list, first, count)
+  local read_items, n, piece = {}, 0, 1
   while n < count and bytes < most_bytes do
     local items = redis.call('LRANGE', list, first + n, first + math.min(n + piece, count) - 1)
     if #items == 0 then break end
@@ -36,17 +37,27 @@ local function read(list, first, count, each)
       n = n + 1
       bytes = bytes + #items[i]
       if #items[i] > longest then longest = #items[i] end
-      each(items[i])
+      read_items[n] = items[i]
     end
     piece = math.max(1, math.min(64, math.floor(262144 / (longest + 1))))
   end
   budget = budget - n
-  return n
+  return read_items
 end
 
-local function state_of(lock)
+-- Returns how many of the locks of some items exist.
+local function count_locks(prefix, items, first, last)
+  local locks = {}
+  for i = first, last do locks[#locks + 1] = prefix .. items[i] end
+  return #locks == 0 and 0 or redis.call('EXISTS', unpack(locks))
+end
+
+-- `exists`: whether it is known that the lock exists.
+local function state_of(lock, exists)
   local value = redis.pcall('GETRANGE', lock, 0, 5)
-  if value == '' then return redis.call('EXISTS', lock) == 1 and 'running' or 'free' end
+  if value == '' then
+    return (exists or redis.call('EXISTS', lock) == 1) and 'running' or 'free'
+  end
   return value == 'delay:' and 'delayed' or value == 'quaran' and 'quarantined' or 'running'
 end
 
@@ -55,24 +66,32 @@ local function count(list, length, prefix)
   local function new()
     return {free = 0, running = 0, delayed = 0, quarantined = 0}
   end
-  local function counting(sum)
-    return function(item)
-      local state = state_of(prefix .. item)
-      sum[state] = sum[state] + 1
-      found[item] = true
+  -- Adds the states of items. Usually, none or all of the items of a group are locked. Returns the
+  -- number of items.
+  local function count_in(sum, items)
+    for first = 1, #items, 16 do
+      local last = math.min(first + 15, #items)
+      local locked = count_locks(prefix, items, first, last)
+      for i = first, last do
+        local state = locked == 0 and 'free'
+          or state_of(prefix .. items[i], locked == last - first + 1)
+        sum[state] = sum[state] + 1
+        found[items[i]] = true
+      end
     end
+    return #items
   end
   local sum = new()
   if length <= whole then
-    local n = read(list, 0, length, counting(sum))
+    local n = count_in(sum, read(list, 0, length))
     return sum, n < length, found
   end
-  read(list, length - at_end, at_end, counting(sum))
+  count_in(sum, read(list, length - at_end, at_end))
   local rest, spread, looked = length - at_end, new(), 0
   local stride = rest / places
   for k = 0, places - 1 do
     local first = math.floor(k * stride + math.random() * math.max(0, stride - at_place))
-    looked = looked + read(list, first, at_place, counting(spread))
+    looked = looked + count_in(spread, read(list, first, at_place))
   end
   for state, n in pairs(spread) do
     if looked > 0 then sum[state] = sum[state] + math.floor(n * rest / looked + 0.5) end
@@ -106,10 +125,12 @@ local function by_wait(a, b) return a.wait > b.wait end
 -- Returns the longest wait of an item. Marks samples that are deleted, and adds those that must be
 -- written to `write`.
 local function oldest_of(list, length, prefix, notes, found, lap, write)
-  local waiting = {}
+  local waiting, items = {}, {}
+  for i, note in ipairs(notes) do items[i] = note.item end
+  local locked = count_locks(prefix, items, 1, #items)
   for _, note in ipairs(notes) do
     local lock = prefix .. note.item
-    local left = redis.call('PTTL', lock)
+    local left = locked == 0 and -2 or redis.call('PTTL', lock)
     budget = budget - 1
     if found and not found[note.item] then
       note.gone = true
@@ -117,7 +138,7 @@ local function oldest_of(list, length, prefix, notes, found, lap, write)
       note.wait = math.max(0, now - math.max(note.visit, note.free))
       waiting[#waiting + 1] = note
     else
-      local state = state_of(lock)
+      local state = state_of(lock, true)
       note.free = state == 'delayed' and now + math.max(left, 0) or now
       note.gone = state == 'quarantined'
       write[#write + 1] = note
@@ -170,7 +191,7 @@ local function note_more(list, length, notes, found, write)
   end
   for _ = 1, 2 * (most_noted - n) do  -- some items are read twice
     if n >= most_noted or bytes >= most_bytes then return end
-    read(list, math.random(0, length - 1), 1, note)
+    for _, item in ipairs(read(list, math.random(0, length - 1), 1)) do note(item) end
   end
 end
 
