@@ -213,6 +213,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   const std::size_t not_kept = rests ? std::exchange(work.next_places, 0) : 0;
 
   if (may_claim_now()) {
+    const std::size_t running = work.runs.size();
     count_claim(reply);
     if (source_->frees_at_once()) hand_back_beyond(reply.claims, unused);
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
@@ -225,6 +226,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
     }
     keep_ahead(reply.claims, starting);
     start_ahead();
+    work.placed = work.runs.size() - std::min(running, work.runs.size());
     if (source_->frees_at_once()) hand_back_ahead_beyond();
     if (rests && work.ahead && work.ahead->claims.empty()) work.ahead->claims.shrink_to_fit();
   } else {

@@ -131,7 +131,7 @@ class Poller final : private SourceHandler,
   void set_reserved(std::size_t runs);
   /// Sets the maximum number of runs in total, for the one-item wrapper. 0 = no limit.
   void set_budget(std::uint32_t runs) { budget_ = runs; }
-  /// Sets whether it may prefetch items for very short runs; see claim_ahead().
+  /// Sets whether it may prefetch items for very short runs; see claims_ahead().
   void allow_ahead(bool allow) { ahead_allowed_ = allow; }
   void drain();
   void stop_runs(StopReason reason) {
@@ -230,6 +230,7 @@ class Poller final : private SourceHandler,
     /// Items to run as soon as it is known whether the claim in flight leaves a free slot.
     std::vector<std::pair<Item, RunItemDone>> items_wanted;
     std::unique_ptr<Prefetch> ahead;  ///< nullptr until the end of the first run
+    std::size_t placed = 0;           ///< number of runs that started at the last reply
   };
   /// The state of an idle list.
   static const Work& none();

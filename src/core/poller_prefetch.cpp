@@ -24,7 +24,8 @@ ClaimsAhead Poller::claims_ahead(std::size_t free) const {
   const bool allowed =
       ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0 && rule_->fleet_concurrency == 0;
   if (!allowed || !work_ || !work_->ahead || !work_->ahead->mean_run) return {};
-  return source_->claims_ahead({*work_->ahead->mean_run, claim_took_, limit(), free});
+  return source_->claims_ahead(
+      {*work_->ahead->mean_run, claim_took_, limit(), free, work_->placed});
 }
 
 void Poller::start_ahead() {

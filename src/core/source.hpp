@@ -82,6 +82,7 @@ struct RunRate {
   Duration claim_took{0};  ///< duration of the last claim
   std::size_t places = 0;  ///< maximum number of runs at once
   std::size_t free = 0;    ///< number of these slots that are free
+  std::size_t placed = 0;  ///< number of runs that started with the reply to the last claim
 };
 
 /// Claims of items that have no slot yet.

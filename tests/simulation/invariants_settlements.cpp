@@ -204,7 +204,8 @@ void Invariants::after_settle(Server& server, const Server::Command& command, co
     world_.log(server.name(), each.list + ' ' + brief(each.item),
                "end of run " + each.run + ": " + (each.was.lock.empty() ? "free" : each.was.lock) +
                    " becomes " + (now.lock.empty() ? "free" : now.lock));
-    if (reply.kind == Value::Kind::array && server.forbidden().empty() && !of_breaker)
+    const bool written = reply.kind == Value::Kind::array && reply.elements[1].text.empty();
+    if (written && server.forbidden().empty() && !of_breaker)
       check_settled(server, command, each, now);
     if (now.lock.empty() && each.was.lock == run.value)
       set_free_[server.name() + ' ' + each.lock] = world_.now();

@@ -56,39 +56,6 @@ TEST_CASE("an item in the middle of a long list that an operator releases is cla
   CHECK(at.server.command({"LINDEX", "work:list", "3000"}) == "3000");
 }
 
-TEST_CASE("a claim in the middle moves items away from the left end that are due later than most") {
-  NearFixture at(8000);
-  const std::vector<std::string> sampled{"1000", "3000", "5000", "7000"};
-  std::string first;  // item at the left end afterwards
-  SUBCASE("most others are due sooner") {
-    for (const std::string& item : sampled)
-      at.server.command({"SET", "work:lock:" + item, "delay:cooldown", "PX", "60000"});
-    first = "1024";
-    SUBCASE("also some of the first items") {
-      at.server.command({"SET", "work:lock:1023", "delay:cooldown", "PX", "30000"});
-      first = "512";
-    }
-    SUBCASE("the first item is due sooner") {
-      at.server.command({"SET", "work:lock:0", "delay:cooldown", "PX", "30000"});
-      first = "0";
-    }
-  }
-  SUBCASE("most others are free") {
-    for (const std::string& item : sampled) at.server.command({"DEL", "work:lock:" + item});
-    first = "512";  // item 1000 is free
-  }
-  SUBCASE("two of four others are due sooner") {
-    for (const std::string item : {"3000", "7000"})
-      at.server.command({"SET", "work:lock:" + item, "delay:cooldown", "PX", "60000"});
-    first = "0";
-  }
-  at.changes.release({"4000"});
-  CHECK(at.located());
-  CHECK(items_of(at.host.claim(1, store::Scan::ends)) == std::vector<Item>{"4000"});
-  CHECK(at.server.command({"LINDEX", "work:list", "0"}) == first);
-  CHECK(at.server.command({"LLEN", "work:list"}) == "8000");
-}
-
 TEST_CASE("released items are found after hosts have rotated the list") {
   NearFixture at(8000);
   at.changes.release({"5000", "3000", "7000"});

@@ -105,7 +105,7 @@ void CircularSource::examine(const ClaimReply& reply, bool woken) {
 /// Charges the idle budget for the calls of a fruitless claim or of a full scan. One call of a
 /// fruitless claim was charged before, or the claim followed a settlement of this host. A full scan
 /// that found items has `short_pass` calls free. A claim that found items at an end of the list is
-/// no idle poll, even if a long item that each claim must read lies there.
+/// no idle poll, even if each claim must read a long item there.
 void CircularSource::pay_for(const ClaimReply& reply) {
   const auto calls = static_cast<double>(reply.calls);
   const bool found = !reply.claims.empty();

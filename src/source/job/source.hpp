@@ -22,13 +22,14 @@ class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHa
 
   void retire() override;
   void settle(EndedRun&& run) override;
-  /// With few slots, the other jobs stay available to all hosts. While two runs take less time than
-  /// a claim, the runs of all slots end before its reply.
+  /// With few slots, the other jobs stay available to all hosts. While two runs in a row take less
+  /// time than a claim, runs end before its reply: probably as many as before the last one.
   [[nodiscard]] ClaimsAhead claims_ahead(const RunRate& rate) const override {
-    const std::size_t most = prefetch(rate);
-    if (rate.places >= many_places) return {std::min(rate.places, most), rate.places};
-    const bool all_end = rate.mean_run * 2 < rate.claim_took;
-    return {std::min<std::size_t>(most, all_end ? 1 + rate.places - rate.free : 1), 1};
+    const std::size_t most = std::min(rate.places, prefetch(rate));
+    if (rate.places >= many_places) return {most, most};
+    const bool ends_first = rate.mean_run * 2 < rate.claim_took;
+    const std::size_t ending = ends_first ? std::min(rate.places - rate.free, rate.placed) : 0;
+    return {std::min(most, std::size_t{1}) * (1 + ending), 1};
   }
 
  private:

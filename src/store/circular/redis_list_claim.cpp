@@ -47,7 +47,7 @@ void RedisCircularList::on_result(CircularClaims::Open& open, ScanResult& result
   // If all free items are for other waiters, the call has scanned no items.
   const bool examined_any = result.left < result.length;
   if (result.end == ClaimEnd::nothing_free && examined_any) note_length(scan, result);
-  // A claim rotates the list, and so does a scan, except if one call examines the whole list.
+  // A claim rotates the list, and a scan usually does, except if one call examines the whole list.
   if (!result.taken.empty() || !first || (result.left > 0 && examined_any)) untrack();
   if (result.next_free && (!scan.next_free || *result.next_free < *scan.next_free))
     scan.next_free = result.next_free;

@@ -40,10 +40,10 @@
 --                        detail is the reason. With an item, this run is the probe
 --       For "none" and "full", a second word of detail means that the caller is in the wait queue
 --       now, and is the number of other waiters.
--- The order of the list is the same for all hosts: an item that is claimed at the left end moves to the
--- right end, and so do the locked ones before it. With equal delays, items become free in the order of
--- their claims, so the next one is at the left end. A claim elsewhere moves nothing, unless the items
--- at the left end are due later than most others.
+-- The order of the list is the same for all hosts: examined items move to the right end. A scan of
+-- the ends moves only items up to the last claimed one. With equal delays, items become free in the
+-- order of their claims, and this order is kept. If the items at the left end are due much sooner than
+-- most others, a scan of the whole list reads from the right end and moves nothing.
 -- An item in the index of quarantines is never claimed, whether or not it has a lock, and
 -- regardless of its name.
 --
@@ -174,7 +174,6 @@ if two_names or not in_use(own_locks) then use_own_name(ARGV[3]) end
 local most_bytes = tonumber(ARGV[11])
 -- The length of items is unknown before they are read, so fewer are read at once if they are long.
 local piece = tonumber(ARGV[12])
-local most_read = extent >= 0 and 256 or 64
 local longest, bytes = 0, 0
 local prefix = ARGV[1]
 local function read(first, count, stop)
@@ -193,7 +192,7 @@ local function read(first, count, stop)
       if size > most_long then most_long = size end
       if sum >= stop then break end
     end
-    piece = math.max(1, min(most_read, math.floor(262144 / (most_long + 1))))
+    piece = math.max(1, min(64, math.floor(262144 / (most_long + 1))))
   end
   bytes, longest = sum, most_long
   return items, names
@@ -240,14 +239,11 @@ local longest_taken = tonumber(ARGV[13])
 local looked = 0
 local turned = 0
 local seen_at_left = {}
--- A scan moves the items that it has read if they are long, so that no claim reads them again soon.
-local moves = extent >= 0 and tonumber(ARGV[12]) < 4
-if extent >= 0 and not moves then
-  left = examine_before(left, most, most_bytes, piece)
-  -- Other hosts have moved items to the right end during the scan.
-  if left == 0 and #taken + #parked < want then
-    take(read(math.max(0, length - 16), 16, most_bytes))
-  end
+if extent >= 0 and is_in_order() then
+  -- These items are not moved, so the scan starts at a different one each time.
+  local step = 1 + now_us % piece
+  if left == length then examine_before(1 + now_us % length, most, most_bytes / 2, step) end
+  if #taken + #parked < want then left = examine_before(left, most, most_bytes, step) end
 else
   local at_right = 0
   if ends then at_right = math.floor(most / 4) end
@@ -256,7 +252,8 @@ else
   if ends then left_bytes = most_bytes * 3 / 4 end
   -- Starts with as many items as are wanted, since most are free as a rule, and reads four times as
   -- many each time. If all items before were locked, reads all at once.
-  local chunk = extent >= 0 and most or want
+  local chunk = want
+  if extent >= 0 then chunk = most end
   while #taken + #parked < want and looked < at_left and bytes < left_bytes do
     last_taken = 0
     local items, names = read(looked, min(chunk, at_left - looked), left_bytes)
@@ -270,37 +267,31 @@ else
     looked = looked + seen
     chunk = chunk * 4
   end
-  moves = moves or not ends and longest > 65536
-  if moves then turned = looked end
-  if looked == length then turned = 0 end -- changes nothing
-  if ends and #taken + #parked < want then
-    -- These items are not moved, so the scan starts at a different one each time.
-    local from = now_us % at_right
-    local first = length - at_right
-    looked = looked + take(read(first + from, at_right - from, most_bytes))
-    if from > 0 and #taken + #parked < want then
-      looked = looked + take(read(first, from, most_bytes))
+  if ends then
+    if #taken + #parked < want then
+      -- As above.
+      local from = now_us % at_right
+      local first = length - at_right
+      looked = looked + take(read(first + from, at_right - from, most_bytes))
+      if from > 0 and #taken + #parked < want then
+        looked = looked + take(read(first, from, most_bytes))
+      end
     end
-  end
-  -- Otherwise the next call starts at the right end.
-  if ends or moves or looked == length or #taken + #parked == want then left = left - looked end
+    left = left - looked
+  elseif extent >= 0 or looked == length or #taken + #parked == want or not is_in_order() then
+    turned = looked
+    left = left - looked
+  end -- otherwise the next call starts at the right end
 end
--- Moves items from the left end, of which these are the first, to the right end.
-local function rotate(items, count)
+
+-- A rotation by the whole length changes nothing.
+if turned == 1 and length > 1 then
+  redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT')
+elseif turned > 1 and turned < length then
   -- In this order, no item is lost or duplicated if Redis refuses one of the commands.
   redis.call('LTRIM', KEYS[1], 0, -1)
-  redis.call('RPUSH', KEYS[1], unpack(items, 1, count))
-  redis.call('LTRIM', KEYS[1], count, -1)
-end
-if turned == 1 then
-  redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT')
-elseif turned > 1 then
-  rotate(seen_at_left, turned)
-end
-for _ = 1, in_middle and turned == 0 and 4 or 0 do
-  local blocked = blocked_at_left()
-  if #blocked == 0 then break end
-  rotate(blocked, #blocked)
+  redis.call('RPUSH', KEYS[1], unpack(seen_at_left, 1, turned))
+  redis.call('LTRIM', KEYS[1], turned, -1)
 end
 
 local reply = {'ok', left, -1, '', longest, bytes + bytes_of_ends, #parked}
