@@ -150,7 +150,7 @@ void Poller::claim_now() {
   std::size_t room = this->room();
   if (budget_ > 0) room = std::min<std::size_t>(room, budget_ > taken_ ? budget_ - taken_ : 0);
   room = work.shortage.room(room);
-  const ClaimsAhead most = work.shortage.any() ? ClaimsAhead{} : claims_ahead(room);
+  const PrefetchCount most = work.shortage.any() ? PrefetchCount{} : prefetch_count(room);
   // Prefetch again only when at most half is left: fewer and larger claims.
   const bool few = this->ahead() * 2 <= most.waiting;
   const std::size_t ahead = few && most.claimed > this->ahead() ? most.claimed - this->ahead() : 0;
@@ -230,6 +230,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
     if (source_->frees_at_once()) hand_back_ahead_beyond();
     if (rests && work.ahead && work.ahead->claims.empty()) work.ahead->claims.shrink_to_fit();
   } else {
+    work.placed = 0;
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
   if (unused + not_kept > 0) release(unused + not_kept);

@@ -131,7 +131,7 @@ class Poller final : private SourceHandler,
   void set_reserved(std::size_t runs);
   /// Sets the maximum number of runs in total, for the one-item wrapper. 0 = no limit.
   void set_budget(std::uint32_t runs) { budget_ = runs; }
-  /// Sets whether it may prefetch items for very short runs; see claims_ahead().
+  /// Sets whether it may prefetch items for very short runs; see prefetch_count().
   void allow_ahead(bool allow) { ahead_allowed_ = allow; }
   void drain();
   void stop_runs(StopReason reason) {
@@ -284,7 +284,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] std::size_t limit() const;
   /// Returns the part of limit() that is not used by runs and by claims of single items.
   [[nodiscard]] std::size_t room() const;
-  [[nodiscard]] ClaimsAhead claims_ahead(std::size_t free) const;
+  [[nodiscard]] PrefetchCount prefetch_count(std::size_t free) const;
   void start_ahead();
   void watch_ahead();
   void count_claim(const ClaimReply& reply);

@@ -18,13 +18,13 @@ void Poller::record_run_time(Duration took) {
   mean = mean ? (*mean * 7 + took) / 8 : took;
 }
 
-ClaimsAhead Poller::claims_ahead(std::size_t free) const {
+PrefetchCount Poller::prefetch_count(std::size_t free) const {
   // If slots are limited on this host or in the fleet, a free slot goes to the list or host with
   // the longest wait, not to prefetched items.
   const bool allowed =
       ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0 && rule_->fleet_concurrency == 0;
   if (!allowed || !work_ || !work_->ahead || !work_->ahead->mean_run) return {};
-  return source_->claims_ahead(
+  return source_->prefetch_count(
       {*work_->ahead->mean_run, claim_took_, limit(), free, work_->placed});
 }
 
@@ -85,7 +85,7 @@ void Poller::hand_back_ahead() {
   claims.clear();
 }
 
-/// Fewer runs than expected may have ended during the claim.
+/// Hands back the claims that may not wait for a slot: fewer runs than expected have ended.
 void Poller::hand_back_ahead_beyond() {
   while (ahead() > 0 && ahead() > work_->ahead->most)
     hand_back_ahead(RunId(work_->ahead->claims.front().run));

@@ -86,7 +86,7 @@ struct RunRate {
 };
 
 /// Claims of items that have no slot yet.
-struct ClaimsAhead {
+struct PrefetchCount {
   std::size_t claimed = 0;  ///< number that is worth claiming
   /// How many of them may still wait for a slot after the reply. The others are handed back then.
   std::size_t waiting = 0;
@@ -156,7 +156,7 @@ class Source {
   /// kind of work has no such claims.
   virtual bool claim_item(const Item& /*item*/, ItemClaimed /*then*/) { return false; }
   /// Returns how many items are worth claiming before slots for their runs are free.
-  [[nodiscard]] virtual ClaimsAhead claims_ahead(const RunRate& /*rate*/) const { return {}; }
+  [[nodiscard]] virtual PrefetchCount prefetch_count(const RunRate& /*rate*/) const { return {}; }
   /// Stops waiting for items: no on_may_claim(), and free items are left to other hosts. The next
   /// claim() ends this state, and may_claim() is true until then.
   virtual void stop_waiting() = 0;

@@ -281,6 +281,27 @@ TEST_CASE("a scan from the right end reads at most a MiB in a call, and skips no
   CHECK(server.command({"LINDEX", "work:list", "0"}) == "item-0");
 }
 
+TEST_CASE("a scan ends in a list with single long items") {
+  RedisServer server;
+  std::vector<std::string> push{"RPUSH", "work:list"};
+  for (int i = 0; i < 3000; ++i) {
+    const bool is_long = i == 0 || i == 1000 || i == 2000 || i == 2999;
+    push.push_back(std::to_string(i) + std::string(is_long ? std::size_t{1} << 20 : 1, '.'));
+    const std::string time = std::to_string(5'000 + 250 * i);
+    server.command({"SET", "work:lock:" + push.back(), "delay:cooldown", "PX", time});
+  }
+  server.command(push);
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const ClaimReply reply = host.claim(1);
+  CHECK(reply.end == ClaimEnd::nothing_free);
+  CHECK(reply.whole);
+  CHECK(reply.calls < 300);
+  CHECK(server.command({"LINDEX", "work:list", "1"}) == "1.");
+  server.command({"DEL", "work:lock:1500."});
+  CHECK(items_of(host.claim(1)) == std::vector<Item>{"1500."});
+}
+
 TEST_CASE("a scan moves long locked items, so that the next claim does not read them again") {
   RedisServer server;
   for (char item = 'a'; item <= 'l'; ++item) {

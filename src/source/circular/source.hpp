@@ -26,7 +26,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   ~CircularSource() override;
 
   bool claim_item(const Item& item, ItemClaimed then) override;
-  [[nodiscard]] ClaimsAhead claims_ahead(const RunRate& rate) const override {
+  [[nodiscard]] PrefetchCount prefetch_count(const RunRate& rate) const override {
     return {prefetch(rate), prefetch(rate)};
   }
   void stop_waiting() override;

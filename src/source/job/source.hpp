@@ -23,12 +23,14 @@ class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHa
   void retire() override;
   void settle(EndedRun&& run) override;
   /// With few slots, the other jobs stay available to all hosts. While two runs in a row take less
-  /// time than a claim, runs end before its reply: probably as many as before the last one.
-  [[nodiscard]] ClaimsAhead claims_ahead(const RunRate& rate) const override {
+  /// time than a claim, some runs end before the reply. The expected number is the number of runs
+  /// that the last reply started without a slot that is free now.
+  [[nodiscard]] PrefetchCount prefetch_count(const RunRate& rate) const override {
     const std::size_t most = std::min(rate.places, prefetch(rate));
     if (rate.places >= many_places) return {most, most};
     const bool ends_first = rate.mean_run * 2 < rate.claim_took;
-    const std::size_t ending = ends_first ? std::min(rate.places - rate.free, rate.placed) : 0;
+    const std::size_t placed = rate.placed - std::min(rate.placed, rate.free);
+    const std::size_t ending = ends_first ? std::min(rate.places - rate.free, placed) : 0;
     return {std::min(most, std::size_t{1}) * (1 + ending), 1};
   }
 

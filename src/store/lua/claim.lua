@@ -43,7 +43,7 @@
 -- The order of the list is the same for all hosts: examined items move to the right end. A scan of
 -- the ends moves only items up to the last claimed one. With equal delays, items become free in the
 -- order of their claims, and this order is kept. If the items at the left end are due much sooner than
--- most others, a scan of the whole list reads from the right end and moves nothing.
+-- most others, further calls of a scan of the whole list read from the right end and move nothing.
 -- An item in the index of quarantines is never claimed, whether or not it has a lock, and
 -- regardless of its name.
 --
@@ -241,9 +241,14 @@ local turned = 0
 local seen_at_left = {}
 if extent >= 0 and is_in_order() then
   -- These items are not moved, so the scan starts at a different one each time.
+  piece = min(piece, tonumber(ARGV[12]))
   local step = 1 + now_us % piece
   if left == length then examine_before(1 + now_us % length, most, most_bytes / 2, step) end
-  if #taken + #parked < want then left = examine_before(left, most, most_bytes, step) end
+  if #taken + #parked < want then
+    if bytes >= most_bytes then step = 1 end -- at least one item, so that the scan ends
+    left = examine_before(left, most, math.max(most_bytes, bytes + 1), step)
+  end
+  if #taken + #parked == want then left = math.max(0, left - searched) end -- counts the calls
 else
   local at_right = 0
   if ends then at_right = math.floor(most / 4) end
@@ -281,7 +286,7 @@ else
   elseif extent >= 0 or looked == length or #taken + #parked == want or not is_in_order() then
     turned = looked
     left = left - looked
-  end -- otherwise the next call starts at the right end
+  end -- otherwise the next call starts elsewhere
 end
 
 -- A rotation by the whole length changes nothing.

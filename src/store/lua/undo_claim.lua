@@ -1,6 +1,6 @@
 -- Undoes an in-doubt claim: frees its locks. A claim moves the items that it locks at the left end to
--- the right end, so the search starts there. It does not find an item that was locked near a known
--- position: this lock expires.
+-- the right end, so the search starts there. It does not find an item that was locked in the middle:
+-- this lock expires.
 --
 -- KEYS  1 list  2 slots
 -- ARGV  1 prefix of lock keys ("work:lock:")

@@ -4,19 +4,20 @@
 -- A rotation moves all items to the left that it does not move to the right end. So a search goes to the
 -- left.
 
--- Examines up to `count` items before the index `stop`, which do not move. Returns the index of the
--- last examined item, or `stop`.
+local searched = 0 -- number of items that were examined by examine_before()
+
+-- Examines up to `count` items before the index `stop`, which do not move, `step` of them at first.
+-- Returns the index before which items remain.
 local function examine_before(stop, count, limit, step)
   local last = math.max(0, stop - count)
   while stop > last and bytes < limit do
+    step = min(step, math.max(1, math.floor((limit - bytes) / (longest + 1))))
     local from = math.max(last, stop - step)
     local items, names = read(from, stop - from, limit)
-    -- The items are longer than those before, and the last ones were not read: the next call reads
-    -- fewer at once.
-    if #items < stop - from then break end
-    take(items, names)
+    if #items < stop - from then break end -- the last items were not read: the next call reads fewer
+    searched = searched + take(items, names)
     if #taken + #parked == want then break end -- there may be free items behind the last one
-    stop, step = from, piece
+    stop, step = from, min(piece, 4 * step)
   end
   return stop
 end
@@ -41,6 +42,7 @@ local function due_times(count)
   for i = 1, 8 do
     local index = math.floor((i - 0.5) * count / 8)
     local item = redis.call('LRANGE', KEYS[1], index, index)[1]
+    bytes_of_ends = bytes_of_ends + #item
     if #item > 65536 then return nil end
     local ttl = redis.call('PTTL', own_locks .. item)
     if ttl == -2 and two_names then ttl = redis.call('PTTL', other_locks .. item) end
