@@ -248,7 +248,7 @@ TEST_CASE("each free item is claimed behind locked items of any kind") {
     const ClaimReply reply = host.claim(1);
     REQUIRE(reply.claims.size() == 1);
     claimed.insert(reply.claims[0].item);
-    server.command({"DEL", "work:lock:" + reply.claims[0].item});
+    host.settle(reply.claims[0]);
   }
   CHECK(claimed.size() >= least);
 }
