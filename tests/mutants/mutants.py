@@ -130,7 +130,7 @@ MUTANTS = [
     Mutant("again-unsaid", "A repeated settlement is not marked as repeated.", STORE + "settlements_impl.hpp",
            "  run->call.again = run->call.again || trouble->maybe_done;\n", ""),
     Mutant("stale-unsaid", "A settlement under an expired lease is not marked as outdated.", STORE + "settlements_impl.hpp",
-           "run->call.stale = now > run->times.lease_ends;\n", "run->call.stale = false;\n"),
+           "now > run->times.lease_ends;\n", "now < Instant{};\n"),
     Mutant("end-forgotten", "A refused settlement is not retried.", STORE + "settlements_impl.hpp",
            "  refused_.push_back(run);\n", "  return over(run);\n"),
     Mutant("end-early-lease", "A lease is renewed after the end of its run.", STORE + "claimer_impl.hpp",
@@ -138,7 +138,8 @@ MUTANTS = [
     Mutant("late-claim-kept", "A claim whose reply arrived too late is kept.", STORE + "claimer_impl.hpp",
            "  if (is_late(open_)) {\n", "  if (false) {\n"),
     Mutant("lost-claim-forgotten", "An in-doubt claim is not searched for.", STORE + "in_doubt_claims.cpp",
-           "  claims_.push_back({std::move(call), until});\n", ""),
+           "  claims_.push_back({std::move(call), until});\n",
+           "  static_cast<void>(call);\n  static_cast<void>(until);\n"),
     # ---- C++: sources and the poller
     Mutant("wake-dropped", "A wake-up is dropped.", CLAIMING,
            "  } else if (begin_wake(turn)) {\n", "  } else if (turn && begin_wake(turn)) {\n"),
@@ -163,7 +164,7 @@ MUTANTS = [
     Mutant("terminate-not", "on_lease_loss = \"terminate\" kills nothing.", "src/core/poller.cpp",
            "  if (active != nullptr && active->rule->on_lease_loss == OnLeaseLoss::terminate)\n"
            "    work_->runs.kill(run, StopReason::lease_lost);\n}\n\n// ---- callbacks of the runs",
-           "}\n\n// ---- callbacks of the runs"),
+           "  static_cast<void>(active);\n}\n\n// ---- callbacks of the runs"),
     Mutant("unstarted-lost", "The claim of a run that could not start is never handed back.", "src/core/poller.cpp",
            "  source_->hand_back(run.claim);\n  if (short_now)", "  if (short_now)"),
 ]
