@@ -238,16 +238,6 @@ void Poller::on_claimed(ClaimReply&& reply) {
   advance();
 }
 
-/// A reload may have lowered the limit since the claim was sent.
-void Poller::hand_back_beyond(std::vector<Claim>& claims, std::size_t places) {
-  const std::size_t placed = std::min(places, claims.size());
-  if (placed <= room()) return;
-  const auto first = claims.begin() + static_cast<std::ptrdiff_t>(room());
-  const auto last = claims.begin() + static_cast<std::ptrdiff_t>(placed);
-  for (auto claim = first; claim != last; ++claim) source_->hand_back(*claim);
-  claims.erase(first, last);
-}
-
 /// Ignores write errors while claims are refused as well: they are not a separate problem, and may
 /// not apply later.
 void Poller::on_unwritten(const std::string& why) {

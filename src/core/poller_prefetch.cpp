@@ -85,6 +85,16 @@ void Poller::hand_back_ahead() {
   claims.clear();
 }
 
+/// A reload may have lowered the limit since the claim was sent.
+void Poller::hand_back_beyond(std::vector<Claim>& claims, std::size_t places) {
+  const std::size_t placed = std::min(places, claims.size());
+  if (placed <= room()) return;
+  const auto first = claims.begin() + static_cast<std::ptrdiff_t>(room());
+  const auto last = claims.begin() + static_cast<std::ptrdiff_t>(placed);
+  for (auto claim = first; claim != last; ++claim) source_->hand_back(*claim);
+  claims.erase(first, last);
+}
+
 /// Hands back the claims that may not wait for a slot: fewer runs than expected have ended.
 void Poller::hand_back_ahead_beyond() {
   while (ahead() > 0 && ahead() > work_->ahead->most)

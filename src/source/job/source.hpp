@@ -28,10 +28,11 @@ class JobSource final : public ClaimingSource, private store::thoonk::JobQueueHa
   [[nodiscard]] PrefetchCount prefetch_count(const RunRate& rate) const override {
     const std::size_t most = std::min(rate.places, prefetch(rate));
     if (rate.places >= many_places) return {most, most};
+    if (most == 0) return {};
     const bool ends_first = rate.mean_run * 2 < rate.claim_took;
     const std::size_t placed = rate.placed - std::min(rate.placed, rate.free);
     const std::size_t ending = ends_first ? std::min(rate.places - rate.free, placed) : 0;
-    return {std::min(most, std::size_t{1}) * (1 + ending), 1};
+    return {1 + ending, 1};
   }
 
  private:

@@ -248,7 +248,7 @@ if extent >= 0 and is_in_order() then
     if bytes >= most_bytes then step = 1 end -- at least one item, so that the scan ends
     left = examine_before(left, most, math.max(most_bytes, bytes + 1), step)
   end
-  if #taken + #parked == want then left = math.max(0, left - searched) end -- counts the calls
+  if #taken + #parked == want then left = math.max(0, left - searched) end
 else
   local at_right = 0
   if ends then at_right = math.floor(most / 4) end
@@ -274,7 +274,7 @@ else
   end
   if ends then
     if #taken + #parked < want then
-      -- As above.
+      -- These items are not moved either.
       local from = now_us % at_right
       local first = length - at_right
       looked = looked + take(read(first + from, at_right - from, most_bytes))
@@ -286,7 +286,7 @@ else
   elseif extent >= 0 or looked == length or #taken + #parked == want or not is_in_order() then
     turned = looked
     left = left - looked
-  end -- otherwise the next call starts elsewhere
+  end -- otherwise the next call does not start at the left end
 end
 
 -- A rotation by the whole length changes nothing.
