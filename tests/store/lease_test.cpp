@@ -100,6 +100,32 @@ TEST_CASE("an outage of Redis makes a lease first expiring, then lost, and then 
   CHECK(turn_until(loop, [&] { return !host.reported.back.empty(); }));
 }
 
+TEST_CASE("a run whose lease has ended counts no failure, even if its lock exists") {
+  RedisServer server;
+  server.command({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), short_leases());
+  const Claim claim = host.claim(1).claims.at(0);
+  const auto settle = [&] {
+    host.settle(claim, store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
+  };
+  SUBCASE("the lease has not ended") {
+    settle();
+    CHECK(host.settled());
+    CHECK(server.command({"HGET", "work:failures", "a"}) == "1");
+  }
+  SUBCASE("the lease has ended") {
+    CHECK(server.command({"PERSIST", "work:lock:a"}) == "1");
+    server.pause();
+    CHECK(turn_until(loop, [&] { return !host.reported.lost.empty(); }));
+    settle();
+    server.resume();
+    CHECK(host.settled());
+    CHECK(server.command({"EXISTS", "work:failures"}) == "0");
+  }
+  CHECK(server.command({"EXISTS", "work:lock:a"}) == "0");
+}
+
 TEST_CASE("after a stall, a claim may not start a run before the timers have reported its lease") {
   RedisServer server;
   server.command({"RPUSH", "work:list", "a"});

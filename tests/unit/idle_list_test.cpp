@@ -141,6 +141,63 @@ TEST_CASE("items of a long list freed by own runs are claimed by scans of the ed
   CHECK(std::count(scans.begin(), scans.end(), whole) <= 2);
 }
 
+/// Source of a circular list without a poller.
+struct BareSource final : World, SourceHandler {
+  explicit BareSource(std::size_t items, std::size_t pass_calls) {
+    redis.ends = 8;
+    redis.pass_calls = pass_calls;
+    for (std::size_t i = 0; i < items; ++i) redis.lists["work"].push_back(std::to_string(i));
+    source = make_source(nullptr, idle, *this);
+    source->use(rule);
+  }
+  void on_claimed(ClaimReply&& reply) override {
+    for (Claim& claim : reply.claims) claims.push_back(std::move(claim));
+  }
+  void on_may_claim() override {}
+  void on_lease_lost(const RunId&) override {}
+  void on_lease_back(const RunId&) override {}
+  void on_lease_expiring(const RunId&) override {}
+  void on_all_settled() override {}
+
+  void claim(std::size_t wanted) {
+    source->claim(wanted);
+    settle_down();
+  }
+  void run_first() {
+    EndedRun run;
+    run.claim = claims.front();
+    run.rule = rule;
+    run.end.process = Exited{0};
+    run.outcome = Succeeded{};
+    claims.erase(claims.begin());
+    source->settle(std::move(run));
+    settle_down();
+  }
+
+  IdlePolls idle{timers, clock, 100, 7};
+  ListConfigPtr rule = share(rule_for("work", 1000));
+  std::unique_ptr<Source> source;
+  std::vector<Claim> claims;
+};
+
+TEST_CASE("claims that were handed back do not count as items that the host holds") {
+  BareSource bench(1000, 5);
+  bench.claim(1000);
+  REQUIRE(bench.claims.size() == 1000);
+  for (const Claim& claim : std::exchange(bench.claims, {})) bench.source->hand_back(claim);
+  bench.claim(3);
+  REQUIRE(bench.claims.size() == 3);
+  std::vector<Scan>& scans = bench.sources.back()->scans;
+  scans.clear();
+  for (int run = 0; run < 200; ++run) {
+    bench.run_first();
+    bench.claim(1);
+    REQUIRE(bench.claims.size() == 3);
+  }
+  CHECK(scans.size() == 200);
+  CHECK(std::count(scans.begin(), scans.end(), whole) <= 3);
+}
+
 TEST_CASE("an item freed by one of many own runs is claimed at once") {
   IdlePollerBench bench(rule_for("work", 1000), 800);
   bench.redis.ends = 8;
