@@ -21,28 +21,30 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local budget, life, longest_noted = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
-local whole, at_end, places, at_place, most_noted = 256, 128, 16, 8, 64
+local whole, at_end, places, at_place, most_noted, group = 256, 128, 16, 8, 64, 32
 local bytes, most_bytes = 0, 4194304
 math.randomseed(time[2])
 
--- Returns the items. Their length is unknown before they are read, so fewer are read at once if they are
--- long.
-local function read(list, first, count)
-  local read_items, n, piece = {}, 0, 1
+-- Length of the longest item of the list that was read so far, and the number of items to read at
+-- once.
+local longest, piece
+-- Adds items to `items` and returns it. Their length is unknown before they are read, so fewer are
+-- read at once if earlier ones of the same list are long.
+local function read(list, first, count, items)
+  local n = 0
   while n < count and bytes < most_bytes do
-    local items = redis.call('LRANGE', list, first + n, first + math.min(n + piece, count) - 1)
-    if #items == 0 then break end
-    local longest = 0
-    for i = 1, #items do
+    local part = redis.call('LRANGE', list, first + n, first + math.min(n + piece, count) - 1)
+    if #part == 0 then break end
+    for i = 1, #part do
       n = n + 1
-      bytes = bytes + #items[i]
-      if #items[i] > longest then longest = #items[i] end
-      read_items[n] = items[i]
+      bytes = bytes + #part[i]
+      longest = math.max(longest, #part[i])
+      items[#items + 1] = part[i]
     end
     piece = math.max(1, math.min(64, math.floor(262144 / (longest + 1))))
   end
   budget = budget - n
-  return read_items
+  return items
 end
 
 -- Returns how many of the locks of some items exist.
@@ -63,14 +65,15 @@ end
 
 local function count(list, length, prefix)
   local found = {}
+  longest, piece = 0, 1
   local function new()
     return {free = 0, running = 0, delayed = 0, quarantined = 0}
   end
   -- Adds the states of items. Usually, none or all of the items of a group are locked. Returns the
   -- number of items.
   local function count_in(sum, items)
-    for first = 1, #items, 16 do
-      local last = math.min(first + 15, #items)
+    for first = 1, #items, group do
+      local last = math.min(first + group - 1, #items)
       local locked = count_locks(prefix, items, first, last)
       for i = first, last do
         local state = locked == 0 and 'free'
@@ -83,20 +86,21 @@ local function count(list, length, prefix)
   end
   local sum = new()
   if length <= whole then
-    local n = count_in(sum, read(list, 0, length))
-    return sum, n < length, found
+    local items = read(list, 0, length, {})
+    return sum, count_in(sum, items) < length, items, found
   end
-  count_in(sum, read(list, length - at_end, at_end))
-  local rest, spread, looked = length - at_end, new(), 0
+  count_in(sum, read(list, length - at_end, at_end, {}))
+  local rest, spread, items = length - at_end, new(), {}
   local stride = rest / places
   for k = 0, places - 1 do
     local first = math.floor(k * stride + math.random() * math.max(0, stride - at_place))
-    looked = looked + count_in(spread, read(list, first, at_place))
+    read(list, first, at_place, items)
   end
+  local looked = count_in(spread, items)
   for state, n in pairs(spread) do
     if looked > 0 then sum[state] = sum[state] + math.floor(n * rest / looked + 0.5) end
   end
-  return sum, true, nil
+  return sum, true, items
 end
 
 -- Returns the samples: item, last claim, gap, and since when it may be free. Invalid entries are
@@ -173,35 +177,33 @@ local function lap_of(notes)
   return gaps[math.floor((#gaps + 1) / 2)]
 end
 
-local function note_more(list, length, notes, found, write)
+-- Adds samples from `items`, at random, until there are enough.
+local function note_more(items, notes, write)
   local noted, n = {}, 0
   for _, note in ipairs(notes) do
     noted[note.item] = true
     if not note.gone then n = n + 1 end
   end
-  local function note(item)
-    if n >= most_noted or #item > longest_noted or noted[item] then return end
-    noted[item] = true
-    n = n + 1
-    write[#write + 1] = {item = item, visit = 0, gap = 0, free = now}
-  end
-  if found then
-    for item in pairs(found) do note(item) end
-    return
-  end
-  for _ = 1, 2 * (most_noted - n) do  -- some items are read twice
-    if n >= most_noted or bytes >= most_bytes then return end
-    for _, item in ipairs(read(list, math.random(0, length - 1), 1)) do note(item) end
+  for last = #items, 1, -1 do
+    if n >= most_noted then return end
+    local at = math.random(last)
+    local item = items[at]
+    items[at] = items[last]
+    if #item <= longest_noted and not noted[item] then
+      noted[item] = true
+      n = n + 1
+      write[#write + 1] = {item = item, visit = 0, gap = 0, free = now}
+    end
   end
 end
 
-local function visits_of(list, length, prefix, key, found)
+local function visits_of(list, length, prefix, key, found, items)
   local notes, gone = notes_of(key)
   if not notes then return -1, -1 end
   local write = {}
   local lap = lap_of(notes)
   local oldest = oldest_of(list, length, prefix, notes, found, lap, write)
-  note_more(list, length, notes, found, write)
+  note_more(items, notes, write)
   local set = {key}
   for _, note in ipairs(write) do
     if not note.gone then
@@ -225,7 +227,7 @@ for k = 1, #KEYS / 3 do
   local length = redis.pcall('LLEN', list)
   if type(length) ~= 'number' then length = 0 end
   local prefix = ARGV[3 + k]
-  local sum, estimated, found = count(list, length, prefix)
+  local sum, estimated, items, found = count(list, length, prefix)
   if estimated then
     local indexed = redis.pcall('HLEN', quarantined)
     sum.quarantined = math.min(length, type(indexed) == 'number' and indexed or 0)
@@ -234,7 +236,7 @@ for k = 1, #KEYS / 3 do
     sum.free = length - sum.quarantined - sum.running - sum.delayed
   end
   local lap, oldest = -1, -1
-  if length > 0 then lap, oldest = visits_of(list, length, prefix, visits, found) end
+  if length > 0 then lap, oldest = visits_of(list, length, prefix, visits, found, items) end
   reply[#reply + 1] = {length, estimated and 1 or 0, sum.free, sum.running, sum.delayed,
     sum.quarantined, lap, oldest}
   if budget <= 0 or bytes >= most_bytes then break end
