@@ -10,10 +10,10 @@ namespace w8y::verbs {
 FleetChannel::FleetChannel(const Connection& at, const std::string& fleet)
     : loop_(at.loop()),
       fleet_(fleet),
-      client_(loop_, at.reach()),
+      client_(redis::Client::open(loop_, at.reach())),
       subscriber_(loop_, at.reach()),
-      reader_(loop_, client_, fleet),
-      orders_(loop_, client_, subscriber_, reader_, fleet, redis::random_number()) {}
+      reader_(loop_, *client_, fleet),
+      orders_(loop_, *client_, subscriber_, reader_, fleet, redis::random_number()) {}
 
 FleetCommandResult FleetChannel::send(FleetCommand command) {
   std::optional<FleetCommandResult> outcome;

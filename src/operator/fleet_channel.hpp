@@ -27,7 +27,7 @@ class FleetChannel {
  private:
   loop::Loop& loop_;
   const std::string fleet_;
-  redis::Client client_;
+  std::unique_ptr<redis::Client> client_;
   redis::Subscriber subscriber_;
   store::FleetReader reader_;
   store::FleetCommands orders_;

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <string>
 
 #include "redis/command.hpp"
+#include "redis/listener_list.hpp"
 #include "redis/options.hpp"
 #include "redis/reply.hpp"
 #include "redis/script.hpp"
@@ -52,32 +52,34 @@ class Client {
  public:
   using Callback = std::function<void(const Answer&)>;
 
-  Client(loop::Loop& loop, ClientOptions options);
-  ~Client();
+  virtual ~Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
+  /// Returns a client of one server or of a cluster, as the URL says.
+  static std::unique_ptr<Client> open(loop::Loop& loop, ClientOptions options);
 
-  void call(const Command& command, Callback callback);
+  virtual void call(const Command& command, Callback callback) = 0;
   /// Runs a script in one round trip. The first call on a connection is EVAL, since the server may
   /// not have cached the script. Later calls are EVALSHA, and EVAL again after NOSCRIPT. That EVAL
   /// is sent behind calls made meanwhile, so run() must not be used inside MULTI. The script must
   /// outlive the client. If a reply does not name this call, the client discards it and all replies
   /// behind it: pending calls are lost, and the client reconnects.
-  void run(const Script& script, const Command& keys, const Command& args, Callback callback);
+  virtual void run(const Script& script, const Command& keys, const Command& args,
+                   Callback callback) = 0;
   /// Calls without a callback: the reply is ignored.
-  void call(const Command& command);
+  void call(const Command& command) { call(command, {}); }
 
-  [[nodiscard]] bool connected() const;
+  [[nodiscard]] virtual bool connected() const = 0;
   /// Reason why there is no connection. Empty while there is a connection, and during the first
   /// attempt.
-  [[nodiscard]] const std::string& error() const;
+  [[nodiscard]] virtual const std::string& error() const = 0;
   /// Number of commands sent since the client was created, for the idle budget and for metrics.
-  [[nodiscard]] std::uint64_t commands_sent() const;
+  [[nodiscard]] virtual std::uint64_t commands_sent() const = 0;
   /// Bytes that Redis has not accepted yet. More than one loop iteration produces means that Redis
   /// is slower than this process.
-  [[nodiscard]] std::size_t unsent() const;
+  [[nodiscard]] virtual std::size_t unsent() const = 0;
   /// Makes the next attempt now instead of after the pause.
-  void reconnect_now();
+  virtual void reconnect_now() = 0;
 
   /// Receives every change of the connection until the listener is destroyed: each new connection,
   /// its end, and, while there is none, each new reason. A connection is up when its handshake
@@ -86,8 +88,8 @@ class Client {
   /// the first hash slot that is not served, and up when all are served again.
   class Listener {
    public:
-    explicit Listener(Client& client);
-    virtual ~Listener();
+    explicit Listener(Client& client) : client_(client), place_(client.listeners_.add(this)) {}
+    virtual ~Listener() { client_.listeners_.remove(place_); }
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
@@ -103,14 +105,20 @@ class Client {
    private:
     friend class Client;
     Client& client_;
-    std::list<Listener*>::iterator place_;
+    ListenerList<Listener>::Place place_;
   };
 
- private:
-  friend class ServerClient;
-  friend class ClusterClient;
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+ protected:
+  Client() = default;
+  // Only Client may call the functions of a Listener.
+  static void notify_up(Listener& listener) { listener.on_up(); }
+  static void notify_down(Listener& listener, const std::string& why) { listener.on_down(why); }
+  static void notify_refusing(Listener& listener, const std::string& why) {
+    listener.on_refusing(why);
+  }
+  static void notify_accepting(Listener& listener) { listener.on_accepting(); }
+
+  ListenerList<Listener> listeners_;
 };
 
 }  // namespace w8y::redis

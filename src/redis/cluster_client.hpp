@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/timers.hpp"
-#include "redis/client_impl.hpp"
+#include "redis/client.hpp"
 #include "redis/cluster_call.hpp"
 #include "redis/cluster_node.hpp"
 #include "redis/cluster_view.hpp"
@@ -22,12 +22,11 @@ namespace w8y::redis {
 /// slot keep their order, also when they are sent again: after MOVED and ASK a limited number of
 /// times, after TRYAGAIN until command_timeout. Every other reply of a node, and the failure of a
 /// node, goes to the caller, as with one server.
-class ClusterClient final : public Client::Impl {
+class ClusterClient final : public Client {
  public:
-  using Callback = Client::Callback;
-
   ClusterClient(loop::Loop& loop, ClientOptions options);
 
+  using Client::call;
   void call(const Command& command, Callback callback) override;
   void run(const Script& script, const Command& keys, const Command& args,
            Callback callback) override;

@@ -16,7 +16,7 @@ ClientOptions at(const ClientOptions& options, const HostPort& where) {
 
 ClusterNode::ClusterNode(loop::Loop& loop, const ClientOptions& options, const HostPort& where,
                          Changed changed)
-    : NodeClient{Client(loop, at(options, where))},
+    : NodeClient{ServerClient(loop, at(options, where))},
       Client::Listener(owned),
       place(where),
       client(owned),

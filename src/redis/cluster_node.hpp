@@ -3,14 +3,14 @@
 
 #include <functional>
 
-#include "redis/client.hpp"
+#include "redis/server_client.hpp"
 
 namespace w8y::redis {
 
 namespace detail {
 /// Base class, so that the client is created before its listener and destroyed after it.
 struct NodeClient {
-  Client owned;
+  ServerClient owned;
 };
 }  // namespace detail
 

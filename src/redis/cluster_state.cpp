@@ -66,7 +66,7 @@ void ClusterClient::assess() {
   } else if (!connecting && !up_) {
     up_ = true;
     error_.clear();
-    listeners_.for_each([](Client::Listener& listener) { Impl::notify_up(listener); });
+    listeners_.for_each([](Client::Listener& listener) { Client::notify_up(listener); });
   }
   if (up_) check_refusals();
 }
@@ -78,9 +78,9 @@ void ClusterClient::check_refusals() {
   if (std::exchange(refusing_, refusing) == refusing) return;
   listeners_.for_each([&](Client::Listener& listener) {
     if (refusing) {
-      Impl::notify_refusing(listener, found->second->refusing());
+      Client::notify_refusing(listener, found->second->refusing());
     } else {
-      Impl::notify_accepting(listener);
+      Client::notify_accepting(listener);
     }
   });
 }
@@ -88,7 +88,7 @@ void ClusterClient::check_refusals() {
 void ClusterClient::notify_down(const std::string& why) {
   up_ = refusing_ = false;
   if (std::exchange(error_, why) == why) return;
-  listeners_.for_each([&](Client::Listener& listener) { Impl::notify_down(listener, why); });
+  listeners_.for_each([&](Client::Listener& listener) { Client::notify_down(listener, why); });
 }
 
 }  // namespace w8y::redis

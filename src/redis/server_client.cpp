@@ -24,12 +24,13 @@ ServerClient::ServerClient(loop::Loop& loop, ClientOptions options)
       timeout_(loop.timers()),
       refusing_(loop, {[this](const std::string& why) {
                          listeners_.for_each([&](Client::Listener& listener) {
-                           Impl::notify_refusing(listener, why);
+                           Client::notify_refusing(listener, why);
                          });
                        },
                        [this] {
-                         listeners_.for_each(
-                             [](Client::Listener& listener) { Impl::notify_accepting(listener); });
+                         listeners_.for_each([](Client::Listener& listener) {
+                           Client::notify_accepting(listener);
+                         });
                        }}),
       not_sent_(loop.timers()),
       leaving_(loop.timers()) {
@@ -136,7 +137,7 @@ void ServerClient::on_link_up() {
   for (Call& call : calls_) call.since = loop_.now();
   reported_.clear();
   watch_timeout();
-  listeners_.for_each([](Client::Listener& listener) { Impl::notify_up(listener); });
+  listeners_.for_each([](Client::Listener& listener) { Client::notify_up(listener); });
 }
 
 void ServerClient::on_reply(const Reply& reply) {
@@ -194,7 +195,7 @@ void ServerClient::on_link_down(const Connection::End& end) {
   }
   if (reported_ == end.why) return;
   reported_ = end.why;
-  listeners_.for_each([&](Client::Listener& listener) { Impl::notify_down(listener, end.why); });
+  listeners_.for_each([&](Client::Listener& listener) { Client::notify_down(listener, end.why); });
 }
 
 void ServerClient::watch_timeout() {

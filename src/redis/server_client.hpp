@@ -7,18 +7,17 @@
 #include <vector>
 
 #include "core/timers.hpp"
-#include "redis/client_impl.hpp"
+#include "redis/client.hpp"
 #include "redis/reconnecting_connection.hpp"
 #include "redis/server_errors.hpp"
 
 namespace w8y::redis {
 
-class ServerClient final : public Client::Impl, private ReconnectingConnection::Handler {
+class ServerClient final : public Client, private ReconnectingConnection::Handler {
  public:
-  using Callback = Client::Callback;
-
   ServerClient(loop::Loop& loop, ClientOptions options);
 
+  using Client::call;
   void call(const Command& command, Callback callback) override;
   void run(const Script& script, const Command& keys, const Command& args,
            Callback callback) override;

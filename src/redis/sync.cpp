@@ -38,7 +38,7 @@ struct SyncClient::Gathered {
 };
 
 SyncClient::SyncClient(loop::Loop& loop, ClientOptions options)
-    : loop_(loop), client_(loop, std::move(options)), end_(loop.timers()) {}
+    : loop_(loop), client_(Client::open(loop, std::move(options))), end_(loop.timers()) {}
 
 void SyncClient::give_up_at(std::optional<Instant> end) {
   end_.cancel();
@@ -71,26 +71,26 @@ void SyncClient::wait_until(const std::function<bool()>& done) {
 
 ReplyCopy SyncClient::call(const Command& command) {
   const auto gathered = std::make_shared<Gathered>();
-  client_.call(command, gather(gathered));
+  client_->call(command, gather(gathered));
   return only(wait_for(*gathered));
 }
 
 ReplyCopy SyncClient::run(const Script& script, const Command& keys, const Command& args) {
   const auto gathered = std::make_shared<Gathered>();
-  client_.run(script, keys, args, gather(gathered));
+  client_->run(script, keys, args, gather(gathered));
   return only(wait_for(*gathered));
 }
 
 std::vector<ReplyCopy> SyncClient::run_all(const Script& script,
                                            const std::vector<ScriptCall>& calls) {
   const auto gathered = std::make_shared<Gathered>();
-  for (const ScriptCall& each : calls) client_.run(script, each.keys, each.args, gather(gathered));
+  for (const ScriptCall& each : calls) client_->run(script, each.keys, each.args, gather(gathered));
   return all_checked(wait_for(*gathered));
 }
 
 std::vector<ReplyCopy> SyncClient::pipeline(const std::vector<Command>& commands) {
   const auto gathered = std::make_shared<Gathered>();
-  for (const Command& command : commands) client_.call(command, gather(gathered));
+  for (const Command& command : commands) client_->call(command, gather(gathered));
   return wait_for(*gathered);
 }
 
@@ -102,9 +102,9 @@ bool SyncClient::reconnect() {
   bool too_late = false;
   Timer timeout(loop_.timers());
   timeout.set(loop_.now() + reconnect_timeout, [&too_late] { too_late = true; });
-  if (!client_.connected()) client_.reconnect_now();
-  while (!client_.connected() && !too_late && given_up_.empty()) loop_.iterate(true);
-  return client_.connected();
+  if (!client_->connected()) client_->reconnect_now();
+  while (!client_->connected() && !too_late && given_up_.empty()) loop_.iterate(true);
+  return client_->connected();
 }
 
 }  // namespace w8y::redis

@@ -66,7 +66,7 @@ class SyncClient {
   /// Makes the current and every later wait throw `why`. For callbacks of the loop.
   void give_up(std::string why) { given_up_ = std::move(why); }
 
-  [[nodiscard]] Client& client() { return client_; }
+  [[nodiscard]] Client& client() { return *client_; }
   [[nodiscard]] loop::Loop& loop() { return loop_; }
 
  private:
@@ -75,7 +75,7 @@ class SyncClient {
   std::vector<ReplyCopy> wait_for(Gathered& gathered);
 
   loop::Loop& loop_;
-  Client client_;
+  std::unique_ptr<Client> client_;
   Timer end_;
   std::string given_up_;  ///< text of give_up(); empty: not called
 };

@@ -25,14 +25,14 @@ std::string RedisSession::Holder::lock(std::string_view run) const {
 }
 
 RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options, Holder who)
-    : detail::ClientOwner{redis::Client(loop, options)},
-      redis::Client::Listener(owned),
+    : detail::ClientOwner{redis::Client::open(loop, options)},
+      redis::Client::Listener(*owned),
       clock(loop.clock()),
       timers(loop.timers()),
       holder(std::move(who)),
       user(options.url.user),
       run_ids(holder.seed),
-      client(owned),
+      client(*owned),
       subscriber(loop, options),
       server_clock(client, timers, clock, is_cluster(options)),
       tracking(client, subscriber, timers, clock, is_cluster(options)),

@@ -26,7 +26,7 @@ namespace w8y::store {
 namespace detail {
 /// Base class that makes the client before the listener on it and destroys it after the listener.
 struct ClientOwner {
-  redis::Client owned;
+  std::unique_ptr<redis::Client> owned;
 };
 }  // namespace detail
 

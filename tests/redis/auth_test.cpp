@@ -5,12 +5,12 @@
 #include <string>
 
 #include "fixture.hpp"
-#include "redis/client.hpp"
+#include "redis/server_client.hpp"
 #include "redis/subscriber.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
-using redis::Client;
+using redis::ServerClient;
 
 namespace auth_test {
 namespace {
@@ -28,12 +28,12 @@ void write(const std::string& path, const std::string& text) {
 TEST_CASE("the password is sent in the handshake") {
   RedisServer server({.password = "p@ss w/rd"});
   loop::Loop loop;
-  Client right(loop, options_for(with_login(server, ":p%40ss%20w%2Frd")));
+  ServerClient right(loop, options_for(with_login(server, ":p%40ss%20w%2Frd")));
   CHECK(call(loop, right, {"SET", "k", "v"}) == "OK");
 
   for (const std::string& url : {with_login(server, ":wrong"), server.url()}) {
     INFO(url);
-    Client client(loop, options_for(url));
+    ServerClient client(loop, options_for(url));
     Ups ups(client);
     const std::string answer = call(loop, client, {"SET", "k", "w"});
     CHECK(has(answer, "not_sent: " + server.url() + ": "));
@@ -48,7 +48,7 @@ TEST_CASE("the password is sent in the handshake") {
 TEST_CASE("a password that the server does not need is refused with a reason") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(with_login(server, ":needless")));
+  ServerClient client(loop, options_for(with_login(server, ":needless")));
   CHECK(has(call(loop, client, {"PING"}), "without any password configured"));
 }
 
@@ -58,24 +58,24 @@ TEST_CASE("users of the ACL can log in, including one with few permissions") {
   loop::Loop loop;
   auto options = options_for(with_login(server, "bob:secret"));
   options.name = "bob-s";
-  Client bob(loop, options);
+  ServerClient bob(loop, options);
   CHECK(call(loop, bob, {"ACL", "WHOAMI"}) == "bob");
   CHECK(call(loop, bob, {"CLIENT", "GETNAME"}) == "bob-s");
   options.url = redis::parse_url(with_login(server, "eve:secret"));
-  Client eve(loop, options);
+  ServerClient eve(loop, options);
   CHECK(call(loop, eve, {"GET", "e:1"}) == "(nil)");
   CHECK(has(call(loop, eve, {"SET", "e:1", "x"}), "NOPERM"));
   CHECK(has(call(loop, eve, {"GET", "f"}), "NOPERM"));
-  Client any(loop, options_for(with_login(server, "any")));
+  ServerClient any(loop, options_for(with_login(server, "any")));
   CHECK(call(loop, any, {"ACL", "WHOAMI"}) == "any");
-  Client nobody(loop, options_for(with_login(server, "nobody:secret")));
+  ServerClient nobody(loop, options_for(with_login(server, "nobody:secret")));
   CHECK(has(call(loop, nobody, {"PING"}), "WRONGPASS"));
 }
 
 TEST_CASE("the name and version of the library follow the handshake on each connection") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   const std::string info = call(loop, client, {"CLIENT", "INFO"});
   if (has(info, " lib-name=")) {
     CHECK(has(info, " lib-name=w8y "));
@@ -89,7 +89,7 @@ TEST_CASE("the name and version of the library follow the handshake on each conn
 TEST_CASE("a server that refuses the name and version of the library serves all other commands") {
   RedisServer server({.config = {"user eve on >secret ~e:* &* +get +set +ping +subscribe"}});
   loop::Loop loop;
-  Client eve(loop, options_for(with_login(server, "eve:secret")));
+  ServerClient eve(loop, options_for(with_login(server, "eve:secret")));
   Ups ups(eve);
   CHECK(call(loop, eve, {"SET", "e:1", "x"}) == "OK");
   CHECK(call(loop, eve, {"GET", "e:1"}) == "x");
@@ -112,7 +112,7 @@ TEST_CASE("a server that refuses the name and version of the library serves all 
 TEST_CASE("the database is selected on each connection, or the connection fails") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url() + "?db=5"));
+  ServerClient client(loop, options_for(server.url() + "?db=5"));
   Ups ups(client);
   CHECK(call(loop, client, {"SET", "k", "five"}) == "OK");
   server.command({"CLIENT", "KILL", "TYPE", "normal"});
@@ -120,7 +120,7 @@ TEST_CASE("the database is selected on each connection, or the connection fails"
   CHECK(call(loop, client, {"GET", "k"}) == "five");
   CHECK(server.command({"GET", "k"}) == "(nil)");
 
-  Client nowhere(loop, options_for(server.url() + "?db=16"));
+  ServerClient nowhere(loop, options_for(server.url() + "?db=16"));
   CHECK(has(call(loop, nowhere, {"SET", "k", "lost"}), "out of range"));
   CHECK(server.command({"GET", "k"}) == "(nil)");
 }
@@ -131,7 +131,7 @@ TEST_CASE("the password file is read for each connection") {
   loop::Loop loop;
   auto options = options_for(server.url());
   options.password_file = file;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   Ups ups(client);
   CHECK(has(call(loop, client, {"PING"}), "password file " + file + ": not found"));
   write(file, "");

@@ -10,11 +10,13 @@
 
 #include "fixture.hpp"
 #include "redis/script.hpp"
+#include "redis/server_client.hpp"
 #include "redis/server_info.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
+using redis::ServerClient;
 
 namespace client_test {
 namespace {
@@ -34,7 +36,7 @@ TEST_CASE("calls made before the connection exists wait for it and get their rep
                                  "redis://localhost:" + std::to_string(server.port())}) {
     INFO(url);
     loop::Loop loop;
-    Client client(loop, options_for(url));
+    ServerClient client(loop, options_for(url));
     Answers answers;
     client.call({"SET", "k", "v"}, answers.callback());
     client.call({"GET", "k"}, answers.callback());
@@ -55,7 +57,7 @@ TEST_CASE("calls made before the connection exists wait for it and get their rep
 TEST_CASE("all calls of one loop iteration are sent in one write") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   CHECK(call(loop, client, {"PING"}) == "PONG");
   const long long before = reads(server);
   Answers answers;
@@ -71,7 +73,7 @@ TEST_CASE("calls before the first connection are sent together with the handshak
   loop::Loop loop;
   auto options = options_for(server.url());
   options.name = "w8y test";
-  Client client(loop, options);
+  ServerClient client(loop, options);
   CHECK(call(loop, client, {"CLIENT", "GETNAME"}) == "w8y_test");
   CHECK(reads(server) - before == 1);
 }
@@ -79,7 +81,7 @@ TEST_CASE("calls before the first connection are sent together with the handshak
 TEST_CASE("values may be any bytes, and large values pass in both directions") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   std::string all_bytes;
   for (int i = 0; i < 256; ++i) all_bytes += static_cast<char>(i);
   CHECK(call(loop, client, {"SET", all_bytes, all_bytes}) == "OK");
@@ -96,7 +98,7 @@ TEST_CASE("values may be any bytes, and large values pass in both directions") {
 TEST_CASE("a command that is too large fails, and the connection remains") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   CHECK(call(loop, client, {"PING"}) == "PONG");
   const std::string large(std::size_t{65} << 20, 'x');
   std::vector<std::pair<redis::Failure, std::string>> told;
@@ -123,7 +125,7 @@ TEST_CASE("a reply that is too large fails its own call with that error, and lat
   loop::Loop loop;
   auto options = options_for(server.url());
   options.command_timeout = 60s;  // this much data takes time, especially with sanitizers
-  Client client(loop, options);
+  ServerClient client(loop, options);
   server.command({"SETRANGE", "k", std::to_string(130 << 20), "x"});
   CHECK(call(loop, client, {"PING"}) == "PONG");
   std::vector<redis::Failure> told;
@@ -140,7 +142,7 @@ TEST_CASE("100,000 calls in one loop iteration, short and longer ones, all get t
   loop::Loop loop;
   auto options = options_for(server.url());
   options.command_timeout = 60s;  // this much data takes time, especially with sanitizers
-  Client client(loop, options);
+  ServerClient client(loop, options);
   int wrong = 0;
   int answered = 0;
   const std::string value(300, 'v');
@@ -156,7 +158,7 @@ TEST_CASE("100,000 calls in one loop iteration, short and longer ones, all get t
 TEST_CASE("a callback may make another call, and callbacks may be omitted") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   int left = 100;
   std::function<void(const redis::Answer&)> again = [&](const redis::Answer& answer) {
     CHECK(answer.ok());
@@ -172,7 +174,7 @@ TEST_CASE("a callback may make another call, and callbacks may be omitted") {
 TEST_CASE("MULTI and EXEC are ordinary calls") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   std::string counted;
   client.call({"MULTI"});
   client.call({"INCR", "a"});
@@ -190,11 +192,11 @@ TEST_CASE("destroying the client calls no callbacks") {
   RedisServer server;
   loop::Loop loop;
   Answers answers;
-  auto client = std::make_unique<Client>(loop, options_for(server.url()));
+  auto client = std::make_unique<ServerClient>(loop, options_for(server.url()));
   client->call({"PING"}, answers.callback());
   client.reset();
   turn_for(loop, 20ms);
-  client = std::make_unique<Client>(loop, options_for(server.url()));
+  client = std::make_unique<ServerClient>(loop, options_for(server.url()));
   CHECK(call(loop, *client, {"PING"}) == "PONG");
   server.pause();
   client->call({"PING"}, answers.callback());
@@ -208,7 +210,7 @@ TEST_CASE("destroying the client calls no callbacks") {
 TEST_CASE("a listener may be added or removed while listeners are notified") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   struct Once : Client::Listener {
     Once(Client& client, std::unique_ptr<Ups>& victim) : Listener(client), victim_(victim) {}
     void on_up() override { victim_.reset(); }
@@ -226,7 +228,7 @@ TEST_CASE("a listener may be added or removed while listeners are notified") {
 TEST_CASE("properties of the server are read from INFO") {
   RedisServer server({.config = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   bool asked = false;
   redis::query_server_info(client, [&](const redis::ServerInfo& info, const std::string& problem) {
     asked = true;

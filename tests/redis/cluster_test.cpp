@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "fixture.hpp"
+#include "redis/cluster_client.hpp"
 #include "redis/hash_slots.hpp"
 #include "redis/script.hpp"
 #include "redis/subscriber.hpp"
@@ -13,6 +14,7 @@
 using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
+using redis::ClusterClient;
 
 namespace cluster_test {
 namespace {
@@ -39,7 +41,7 @@ TEST_CASE("a cluster that cannot be reached is a connection error, not an except
   loop::Loop loop;
   const std::string port = std::to_string(free_port());
   const std::string url = "redis+cluster://127.0.0.1:" + port;
-  Client client(loop, options_for(url));
+  ClusterClient client(loop, options_for(url));
   Ups ups(client);
   Answers answers;
   client.call({"GET", "k"}, answers.callback());
@@ -52,14 +54,15 @@ TEST_CASE("a cluster that cannot be reached is a connection error, not an except
   CHECK(ups.downs.size() == 1);
 
   RedisServer plain({.tcp = true});
-  Client other(loop, options_for("redis+cluster://127.0.0.1:" + std::to_string(plain.port())));
+  ClusterClient other(loop,
+                      options_for("redis+cluster://127.0.0.1:" + std::to_string(plain.port())));
   CHECK(has(call(loop, other, {"GET", "k"}), "cluster support disabled"));
 }
 
 TEST_CASE("cluster: each command is sent to the node of its key") {
   Cluster cluster;
   loop::Loop loop;
-  Client client(loop, options_for(cluster.url()));
+  ClusterClient client(loop, options_for(cluster.url()));
   Ups ups(client);
 
   // Called before the hash slots are known.
@@ -116,7 +119,7 @@ TEST_CASE("cluster: each command is sent to the node of its key") {
 TEST_CASE("cluster: a moving hash slot with ASK, TRYAGAIN and MOVED causes no error") {
   Cluster cluster;
   loop::Loop loop;
-  Client client(loop, options_for(cluster.url()));
+  ClusterClient client(loop, options_for(cluster.url()));
   Ups ups(client);
   CHECK(call(loop, client, {"SET", "{m}1", "1"}) == "OK");
   CHECK(call(loop, client, {"SET", "{m}2", "2"}) == "OK");
@@ -171,7 +174,7 @@ TEST_CASE("cluster: keys that move for longer than command_timeout are an error 
   loop::Loop loop;
   auto options = options_for(cluster.url());
   options.command_timeout = 300ms;
-  Client client(loop, options);
+  ClusterClient client(loop, options);
   CHECK(call(loop, client, {"MSET", "{m}1", "1", "{m}2", "2"}) == "OK");
   const std::size_t from = cluster.owner_of("{m}1");
   const std::size_t to = (from + 1) % 3;
@@ -187,7 +190,7 @@ TEST_CASE("cluster: keys that move for longer than command_timeout are an error 
 TEST_CASE("cluster: a dead primary is replaced, and other nodes are used meanwhile") {
   Cluster cluster({.replicas = true});
   loop::Loop loop;
-  Client client(loop, options_for(cluster.url({0})));
+  ClusterClient client(loop, options_for(cluster.url({0})));
   Ups ups(client);
   redis::Subscriber subscriber(loop, options_for(cluster.url({0})));
   int heard = 0;
@@ -235,10 +238,10 @@ TEST_CASE("cluster: a password is sent to each node, and a cluster that starts l
   Cluster cluster({.password = "secret"});
   loop::Loop loop;
   auto options = options_for(cluster.url());
-  Client locked_out(loop, options);
+  ClusterClient locked_out(loop, options);
   CHECK(has(call(loop, locked_out, {"GET", "k"}), "NOAUTH"));
   options.url.password = "secret";
-  Client client(loop, options);
+  ClusterClient client(loop, options);
   CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
 
   // A hash slot that no node serves.

@@ -11,12 +11,12 @@
 
 #include "fixture.hpp"
 #include "loop/watch.hpp"
-#include "redis/client.hpp"
+#include "redis/server_client.hpp"
 #include "redis/subscriber.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
-using redis::Client;
+using redis::ServerClient;
 
 namespace garbage_test {
 namespace {
@@ -76,7 +76,7 @@ std::string first_error(const std::string& says, bool hang_up = false) {
   Peer peer(loop, says, hang_up);
   auto options = options_for("unix://" + peer.path());
   options.connect_timeout = options.command_timeout = 200ms;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   const std::string answer = call(loop, client, {"PING"});
   CHECK_FALSE(has(answer, "(unanswered)"));
   CHECK(turn_until(loop, [&] { return peer.guests() >= 2; }));  // it reconnects
@@ -107,7 +107,7 @@ TEST_CASE("a duplicate reply is not used for the next call, and neither are late
   loop::Loop loop;
   const std::string first = "*2\r\n$1\r\n1\r\n+one\r\n";
   Peer peer(loop, handshake + first + first + "*2\r\n$1\r\n2\r\n+two\r\n");
-  Client client(loop, options_for("unix://" + peer.path()));
+  ServerClient client(loop, options_for("unix://" + peer.path()));
   const redis::Script script{"any", "return 1", "0000000000000000000000000000000000000000"};
   Answers answers;
   for (int i = 0; i < 3; ++i) client.run(script, {}, {}, answers.callback());
@@ -123,7 +123,7 @@ TEST_CASE("a duplicate reply is not used for the next call, and neither are late
 TEST_CASE("an endless reply fails the connection") {
   loop::Loop loop;
   Peer peer(loop, handshake + "+" + std::string(100'000, 'a'));
-  Client client(loop, options_for("unix://" + peer.path()));
+  ServerClient client(loop, options_for("unix://" + peer.path()));
   CHECK(has(call(loop, client, {"PING"}), "without an end"));
 }
 

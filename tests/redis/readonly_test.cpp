@@ -5,12 +5,13 @@
 
 #include "fixture.hpp"
 #include "redis/script.hpp"
+#include "redis/server_client.hpp"
 #include "support/sentinels.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
-using redis::Client;
 using redis::ErrorCode;
+using redis::ServerClient;
 using redis::unfit;
 
 namespace readonly_test {
@@ -49,7 +50,7 @@ TEST_CASE("errors of an unusable server are recognized") {
 TEST_CASE("a primary that becomes a replica is left, and used again when it is the primary") {
   Pair pair;
   loop::Loop loop;
-  Client client(loop, options_for(pair.replica.tcp_url()));
+  ServerClient client(loop, options_for(pair.replica.tcp_url()));
   Ups ups(client);
   CHECK(call(loop, client, {"PING"}) == "PONG");  // reading from a replica is allowed
   Answers answers;
@@ -70,7 +71,7 @@ TEST_CASE("a primary that becomes a replica is left, and used again when it is t
 TEST_CASE("a permanent replica is not connected to in a tight loop") {
   Pair pair;
   loop::Loop loop;
-  Client client(loop, options_for(pair.replica.tcp_url()));
+  ServerClient client(loop, options_for(pair.replica.tcp_url()));
   Ups ups(client);
   const redis::Script script{"set", "return redis.call('SET', KEYS[1], '1')", {}};
   Answers answers;
@@ -92,7 +93,7 @@ TEST_CASE("a permanent replica is not connected to in a tight loop") {
 TEST_CASE("connections that fail soon after the handshake are not made in a tight loop") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   Ups ups(client);
   const Instant end = loop.now() + 2s;
   int killed = 0;
@@ -119,7 +120,7 @@ TEST_CASE("the password file is read again after a change of the password") {
   loop::Loop loop;
   auto options = options_for("unix://bob@" + server.socket());
   options.password_file = dir / "password";
-  Client client(loop, options);
+  ServerClient client(loop, options);
   Ups ups(client);
   CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
   CHECK(server.command({"ACL", "SETUSER", "bob", ">new", "<old"}) == "OK");

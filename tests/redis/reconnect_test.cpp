@@ -4,16 +4,16 @@
 #include <string>
 
 #include "fixture.hpp"
-#include "redis/client.hpp"
+#include "redis/server_client.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
-using redis::Client;
+using redis::ServerClient;
 
 TEST_CASE("calls without a server fail as not_sent, and never from inside call()") {
   TempDir dir;
   loop::Loop loop;
-  Client client(loop, options_for("unix://" + (dir / "none.sock")));
+  ServerClient client(loop, options_for("unix://" + (dir / "none.sock")));
   Ups ups(client);
   Answers answers;
   client.call({"PING"}, answers.callback());
@@ -40,12 +40,12 @@ TEST_CASE("refused ports and unknown names are connection errors, not exceptions
   for (const std::string& each : {url, "redis://localhost:" + url.substr(url.rfind(':') + 1),
                                   std::string("redis://[::1]:1")}) {
     INFO(each);
-    Client client(loop, options_for(each));
+    ServerClient client(loop, options_for(each));
     CHECK(has(call(loop, client, {"PING"}), "cannot connect"));
   }
   auto options = options_for("redis://no-such-host.invalid");
   options.connect_timeout = 500ms;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   CHECK(has(call(loop, client, {"PING"}), "not_sent"));
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("calls sent before the server is killed are lost, and the client recon
   for (const std::string& url : {server.url(), server.tcp_url()}) {
     INFO(url);
     loop::Loop loop;
-    Client client(loop, options_for(url));
+    ServerClient client(loop, options_for(url));
     Ups ups(client);
     CHECK(call(loop, client, {"SET", "kept", "1"}) == "OK");
     Answers answers;
@@ -82,7 +82,7 @@ TEST_CASE("calls sent before the server is killed are lost, and the client recon
 TEST_CASE("a call not sent before the connection broke fails as not_sent") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   CHECK(call(loop, client, {"PING"}) == "PONG");
   server.pause();
   Answers answers;
@@ -102,7 +102,7 @@ TEST_CASE("reconnect_now does not wait for the end of the pause") {
   RedisServer server;
   server.kill();
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   Ups ups(client);
   turn_for(loop, 1500ms);  // pauses have grown
   server.start();
@@ -119,7 +119,7 @@ TEST_CASE("a reply slower than command_timeout ends the connection, and the clie
   auto options = options_for(server.url());
   options.command_timeout = 500ms;
   options.connect_timeout = 500ms;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   Ups ups(client);
   CHECK(call(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
   const Instant asked = loop.now();
@@ -140,7 +140,7 @@ TEST_CASE("calls with timely replies never time out, however many follow each ot
   loop::Loop loop;
   auto options = options_for(server.url());
   options.command_timeout = 500ms;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   Ups ups(client);
   const Instant end = loop.now() + 1s;
   while (loop.now() < end) CHECK(call(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
@@ -154,7 +154,7 @@ TEST_CASE("a reply that arrived while the client was not running is used despite
   loop::Loop loop;
   auto options = options_for(server.url());
   options.command_timeout = 50ms;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   CHECK(call(loop, client, {"PING"}) == "PONG");
   Answers answers;
   client.call({"PING"}, answers.callback());
@@ -175,7 +175,7 @@ TEST_CASE("a stopped server is detected and waited for, even by a new connection
     auto options = options_for(url);
     options.command_timeout = options.connect_timeout = 400ms;
     server.pause();
-    Client client(loop, options);
+    ServerClient client(loop, options);
     Ups ups(client);
     CHECK(has(call(loop, client, {"PING"}), "no reply in time"));
     CHECK_FALSE(client.connected());
@@ -188,7 +188,7 @@ TEST_CASE("a stopped server is detected and waited for, even by a new connection
 TEST_CASE("a server that reads nothing gets a limited amount of data") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   CHECK(call(loop, client, {"PING"}) == "PONG");
   server.pause();
   Answers answers;
@@ -205,7 +205,7 @@ TEST_CASE("a server that reads nothing gets a limited amount of data") {
 TEST_CASE("a client whose connection is killed repeatedly reconnects each time") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   Ups ups(client);
   for (int i = 1; i <= 5; ++i) {
     CHECK(turn_until(loop, [&] { return ups.ups == i; }));
@@ -218,11 +218,11 @@ TEST_CASE("a client whose connection is killed repeatedly reconnects each time")
 TEST_CASE("a client in excess of maxclients fails with the reason") {
   RedisServer server({.config = {"maxclients 2"}});
   loop::Loop loop;
-  Client one(loop, options_for(server.url()));
-  Client two(loop, options_for(server.url()));
+  ServerClient one(loop, options_for(server.url()));
+  ServerClient two(loop, options_for(server.url()));
   CHECK(call(loop, one, {"PING"}) == "PONG");
   CHECK(call(loop, two, {"PING"}) == "PONG");
-  Client three(loop, options_for(server.url()));
+  ServerClient three(loop, options_for(server.url()));
   CHECK(has(call(loop, three, {"PING"}), "max number of clients"));
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("a client waits while the server is loading") {
   server.kill();
   server.start(false);
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   const std::string answer = call(loop, client, {"DBSIZE"});
   CHECK(has(answer, "LOADING"));
   CHECK(has(client.error(), "LOADING"));
@@ -248,7 +248,7 @@ TEST_CASE("an endless script blocks new connections until it is killed") {
   loop::Loop loop;
   auto options = options_for(server.url());
   options.command_timeout = 100ms;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   Ups ups(client);
   CHECK(call(loop, client, {"PING"}) == "PONG");
   CHECK(has(call(loop, client, {"EVAL", "while true do end", "0"}), "lost"));

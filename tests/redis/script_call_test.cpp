@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "fixture.hpp"
-#include "redis/client.hpp"
+#include "redis/server_client.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
+using redis::ServerClient;
 
 namespace script_call_test {
 namespace {
@@ -32,7 +33,7 @@ std::string run_echo(loop::Loop& loop, Client& client) {
 TEST_CASE("a script is sent once per connection, then called by its hash") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   Ups ups(client);
   Answers answers;
   for (int i = 0; i < 10; ++i)
@@ -57,7 +58,7 @@ TEST_CASE("a short-lived client calls a script by its hash, and sends it if it i
   options.scripts_are_known = true;
   for (int life = 0; life < 3; ++life) {
     loop::Loop loop;
-    Client client(loop, options);
+    ServerClient client(loop, options);
     Answers answers;
     client.run(echo, {"k"}, {"a", std::to_string(life)}, answers.callback());
     CHECK(turn_until(loop, [&] { return answers.all.size() == 1; }));
@@ -70,7 +71,7 @@ TEST_CASE("a short-lived client calls a script by its hash, and sends it if it i
 TEST_CASE("a script is sent again after SCRIPT FLUSH, without an error for the caller") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   Answers answers;
   client.run(echo, {"k"}, {"a", "0"}, answers.callback());
   client.call({"SCRIPT", "FLUSH"}, answers.callback());
@@ -87,7 +88,7 @@ TEST_CASE("a script is sent again after SCRIPT FLUSH, without an error for the c
 TEST_CASE("script errors, missing permissions and lost connections are replies like others") {
   RedisServer server({.config = {"user plain on >p ~* +@all -@scripting"}});
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   const redis::Script wrong{"test", "return redis.call('LPUSH', 'k')", no_hash};
   Answers answers;
   client.run(wrong, {}, {}, answers.callback());
@@ -96,7 +97,7 @@ TEST_CASE("script errors, missing permissions and lost connections are replies l
   CHECK(has(answers.all[0], "ERR Wrong number of args"));
   CHECK(has(answers.all[1], "ERR Wrong number of args"));
 
-  Client plain(loop, options_for("unix://plain:p@" + server.socket()));
+  ServerClient plain(loop, options_for("unix://plain:p@" + server.socket()));
   redis::ErrorCode code = redis::ErrorCode::none;
   plain.run(echo, {"k"}, {"a", "b"}, [&](const redis::Answer& answer) { code = answer.error(); });
   CHECK(turn_until(loop, [&] { return code != redis::ErrorCode::none; }));
@@ -113,7 +114,7 @@ TEST_CASE("script errors, missing permissions and lost connections are replies l
 TEST_CASE("a reply of another call is not used, and neither are later replies") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   Ups ups(client);
   const redis::Script of_another{"test", "return {'99', 'theirs'}", no_hash};
   const redis::Script nameless{"test", "return 1", no_hash};
@@ -138,7 +139,7 @@ TEST_CASE("a reply of another call is not used, and neither are later replies") 
 TEST_CASE("the reply of a script may be nil or an error") {
   RedisServer server;
   loop::Loop loop;
-  Client client(loop, options_for(server.url()));
+  ServerClient client(loop, options_for(server.url()));
   const redis::Script none{"test", "return {ARGV[1], nil}", no_hash};
   const redis::Script error{"test", "return {ARGV[1], redis.error_reply('NOPE why')}", no_hash};
   std::vector<std::string> told;

@@ -5,12 +5,14 @@
 #include <fstream>
 
 #include "fixture.hpp"
+#include "redis/server_client.hpp"
 #include "redis/subscriber.hpp"
 #include "support/sentinels.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
+using redis::ServerClient;
 
 namespace sentinel_test {
 namespace {
@@ -48,15 +50,15 @@ TEST_CASE("sentinels that cannot be reached are a connection error, not an excep
   loop::Loop loop;
   const std::string port = std::to_string(free_port());
   const std::string url = "redis+sentinel://127.0.0.1:" + port + ",localhost:" + port + "/x";
-  Client client(loop, options_for(url));
+  ServerClient client(loop, options_for(url));
   const std::string answer = call(loop, client, {"PING"});
   CHECK(has(answer, "not_sent: redis+sentinel://127.0.0.1:" + port));
   CHECK(has(answer, "no Sentinel can be queried: redis://localhost:" + port));
   CHECK(has(client.error(), "no Sentinel can be queried"));
 
   RedisServer plain({.tcp = true});  // a server that is not a sentinel
-  Client other(loop,
-               options_for("redis+sentinel://127.0.0.1:" + std::to_string(plain.port()) + "/x"));
+  ServerClient other(
+      loop, options_for("redis+sentinel://127.0.0.1:" + std::to_string(plain.port()) + "/x"));
   CHECK(has(call(loop, other, {"PING"}), "unknown command"));
 }
 
@@ -64,10 +66,10 @@ TEST_CASE("sentinels: a client follows the primary, even after sentinels have di
   Sentinels world;
   loop::Loop loop;
 
-  Client wrong(loop, options_for(world.url().substr(0, world.url().rfind('/')) + "/nosuch"));
+  ServerClient wrong(loop, options_for(world.url().substr(0, world.url().rfind('/')) + "/nosuch"));
   CHECK(has(call(loop, wrong, {"PING"}), "no Sentinel monitors the service 'nosuch'"));
 
-  Client client(loop, options_for(world.url({2})));  // it discovers the others
+  ServerClient client(loop, options_for(world.url({2})));  // it discovers the others
   Ups ups(client);
   redis::Subscriber subscriber(loop, options_for(world.url({2})));
   std::vector<std::string> heard;
@@ -112,15 +114,15 @@ TEST_CASE("sentinels and servers may have separate passwords") {
   loop::Loop loop;
   auto options = options_for(world.url());
   options.url.password = "data";
-  Client locked_out(loop, options);
+  ServerClient locked_out(loop, options);
   CHECK(has(call(loop, locked_out, {"PING"}), "NOAUTH"));
 
   std::ofstream(dir / "sentinels") << "guard\n";
   options.sentinel_password_file = dir / "sentinels";
-  Client client(loop, options);
+  ServerClient client(loop, options);
   CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
   options.url.password = "wrong";
-  Client wrong(loop, options);
+  ServerClient wrong(loop, options);
   CHECK(has(call(loop, wrong, {"PING"}), "WRONGPASS"));
 }
 

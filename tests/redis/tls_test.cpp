@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "fixture.hpp"
-#include "redis/client.hpp"
+#include "redis/server_client.hpp"
 #include "redis/subscriber.hpp"
 #include "redis/tls_transport.hpp"
 #include "support/certificates.hpp"
@@ -19,7 +19,7 @@
 
 using namespace w8y;
 using namespace w8y::test;
-using redis::Client;
+using redis::ServerClient;
 
 namespace tls_test {
 namespace {
@@ -75,7 +75,7 @@ int port_of(int fd) {
 /// Returns the reply to a first command.
 std::string outcome(const redis::ClientOptions& options) {
   loop::Loop loop;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   return call(loop, client, {"PING"});
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("TLS: files are read for each connection") {
   auto options = tls.options();
   options.tls.ca = ca;
   loop::Loop loop;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   CHECK(has(call(loop, client, {"PING"}), "self-signed"));
   std::filesystem::copy_file(tls.certificates.ca(), ca,
                              std::filesystem::copy_options::overwrite_existing);
@@ -176,7 +176,7 @@ TEST_CASE("TLS: a connection fails with a clear reason if only one side uses TLS
 TEST_CASE("TLS: large data passes in both directions in order, and messages arrive") {
   const TlsServer tls;
   loop::Loop loop;
-  Client client(loop, tls.options());
+  ServerClient client(loop, tls.options());
   const std::string large(std::size_t{5} << 20, 'x');
   int good = 0;
   for (int i = 0; i < 8; ++i) {
@@ -203,7 +203,7 @@ TEST_CASE(
   loop::Loop loop;
   auto options = tls.options();
   options.connect_timeout = options.command_timeout = std::chrono::seconds(2);
-  Client client(loop, options);
+  ServerClient client(loop, options);
   CHECK(call(loop, client, {"PING"}) == "PONG");
   tls.server.kill();
   CHECK(turn_until(loop, [&] { return !client.connected(); }));
@@ -224,7 +224,7 @@ TEST_CASE("TLS: login and database apply") {
   options.url.password = "secret";
   options.url.db = 3;
   loop::Loop loop;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   CHECK(call(loop, client, {"ACL", "WHOAMI"}) == "bob");
   CHECK(has(call(loop, client, {"CLIENT", "INFO"}), "db=3"));
 }
@@ -238,7 +238,7 @@ TEST_CASE("TLS: nodes of a cluster are connected with TLS if its URL is rediss")
     return has(tls.server.command({"CLUSTER", "INFO"}), "cluster_state:ok");
   });
   loop::Loop loop;
-  Client client(loop, options);
+  ServerClient client(loop, options);
   CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
   redis::Subscriber subscriber(loop, options);
   int heard = 0;
@@ -249,7 +249,7 @@ TEST_CASE("TLS: nodes of a cluster are connected with TLS if its URL is rediss")
   CHECK(turn_until(loop, [&] { return heard == 1; }));
 
   options.tls.ca.clear();
-  Client mistrustful(loop, options);
+  ServerClient mistrustful(loop, options);
   CHECK(has(call(loop, mistrustful, {"SET", "k", "1"}), "not accepted"));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "redis/server_client.hpp"
 #include "redis/subscriber.hpp"
 #include "store/beating_host.hpp"
 #include "store/fleet/commands.hpp"
@@ -58,7 +59,7 @@ struct Watcher {
   }
 
   loop::Loop& loop;
-  redis::Client client;
+  redis::ServerClient client;
   redis::Subscriber subscriber;
   FleetReader reader;
   FleetCommands orders;
@@ -350,7 +351,7 @@ TEST_CASE("the fleet view tolerates invalid data") {
 TEST_CASE("the fleet view is truncated at 10,000 hosts, and reading it does not block the loop") {
   const RedisServer server;
   loop::Loop loop;
-  redis::Client client(loop, options_for(server.url()));
+  redis::ServerClient client(loop, options_for(server.url()));
   const std::string now = std::to_string(ms_now(server));
   int missing = 0;
   for (int i = 0; i < 10'001; ++i) {

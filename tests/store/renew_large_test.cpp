@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "loop/loop.hpp"
-#include "redis/client.hpp"
+#include "redis/server_client.hpp"
 #include "store/circular/keys.hpp"
 #include "store/leases.hpp"
 #include "store/server_clock.hpp"
@@ -147,7 +147,7 @@ TEST_CASE("a host that renews leases sends no TIME to Redis") {
   HandClock clock;
   TimerQueue timers;
   loop::Loop loop;
-  redis::Client client{loop, {}};
+  redis::ServerClient client{loop, {}};
   ServerClock server_clock{client, timers, clock, false};
   server_clock.note(WallTime{1'000'000}, clock.now(), clock.now());
   CHECK(timers.next() == clock.now() + ServerClock::interval);

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "loop/loop.hpp"
-#include "redis/client.hpp"
+#include "redis/server_client.hpp"
 #include "redis/sync.hpp"
 #include "redis/url.hpp"
 #include "store/schedule/status_count.hpp"
@@ -59,7 +59,7 @@ struct Fixture {
 
   RedisServer server;
   loop::Loop loop;
-  redis::Client client;
+  redis::ServerClient client;
   StatusCount count;
   std::size_t examined = 0;
 };

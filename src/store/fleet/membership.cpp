@@ -44,8 +44,8 @@ bool is_refusal(const redis::Answer& answer) {
 
 FleetMembership::FleetMembership(loop::Loop& loop, const redis::ClientOptions& options,
                                  const std::string& fleet, std::string id, Handler& handler)
-    : detail::FleetClientOwner{redis::Client(loop, named(options))},
-      redis::Client::Listener(owned_client),
+    : detail::FleetClientOwner{redis::Client::open(loop, named(options))},
+      redis::Client::Listener(*owned_client),
       loop_(loop),
       keys_(fleet),
       id_(std::move(id)),

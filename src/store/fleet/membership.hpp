@@ -18,7 +18,7 @@ namespace w8y::store {
 namespace detail {
 /// Base class that makes the client before the listener on it and destroys it after the listener.
 struct FleetClientOwner {
-  redis::Client owned_client;
+  std::unique_ptr<redis::Client> owned_client;
 };
 }  // namespace detail
 
@@ -69,7 +69,7 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
   void leave(std::function<void()> then);
 
   [[nodiscard]] const std::string& id() const { return id_; }
-  [[nodiscard]] redis::Client& client() { return owned_client; }
+  [[nodiscard]] redis::Client& client() { return *owned_client; }
   [[nodiscard]] const RedisClock& time() const { return time_; }
 
  private:
