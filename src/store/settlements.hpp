@@ -23,7 +23,7 @@ namespace w8y::store {
 /// dropped.
 ///
 /// `Kind` is the kind of work. It has:
-///   Keys, Call, Answer   names of the keys; arguments of a settlement; see ScriptLocks
+///   Keys, Call, Answer   names of the keys; arguments of a settlement; see CircularEnds
 ///   most_settled         maximum per call, so that Redis is not blocked for long
 ///   bytes_of(call)       size without the record (event, more)
 ///   goes_alone(call)     whether it must be in a call of its own

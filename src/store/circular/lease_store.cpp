@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/item.hpp"
+#include "store/circular/settlements.hpp"
+
 namespace w8y::store {
 
 void CircularLeaseStore::renew(const Batch& leases, Answer answer) {
@@ -12,12 +15,13 @@ void CircularLeaseStore::renew(const Batch& leases, Answer answer) {
   for (const auto& each : leases)
     call.locks.push_back({each->terms.key, each->terms.value, records(*each)});
   // The leases keep this object alive.
-  locks_.renew(call, [this, sent = clock_.now(), leases, answer = std::move(answer)](
-                         const RenewResult* result, const StoreError&) mutable {
-    if (result == nullptr) return answer(nullptr);
-    server_clock_.note(result->now, sent, clock_.now());
-    retake(leases, *result, std::move(answer));
-  });
+  session_.circular.locks.renew(
+      call, [this, sent = session_.clock.now(), leases, answer = std::move(answer)](
+                const RenewResult* result, const StoreError&) mutable {
+        if (result == nullptr) return answer(nullptr);
+        session_.server_clock.note(result->now, sent, session_.clock.now());
+        retake(leases, *result, std::move(answer));
+      });
 }
 
 /// Returns whether a renewal records the claim. One confirmed renewal is enough for a short item,
@@ -33,7 +37,7 @@ bool CircularLeaseStore::records(const LeaseState& lease) const {
 /// after the lease has ended, another host may have run the item; then it changes nothing.
 void CircularLeaseStore::retake(const Batch& leases, const RenewResult& found, Answer&& answer) {
   const LeaseTerms& common = leases.front()->terms;
-  const Instant now = clock_.now();
+  const Instant now = session_.clock.now();
   RenewCall call{keys_, common.fleet, common.expiry, {}};
   std::vector<std::size_t> places;
   Duration time = common.expiry;
@@ -48,8 +52,8 @@ void CircularLeaseStore::retake(const Batch& leases, const RenewResult& found, A
   }
   if (places.empty()) return answer(&found.states);
   call.retake_until = found.now + std::chrono::duration_cast<WallTime>(time);
-  locks_.renew(call, [states = found.states, places, answer = std::move(answer)](
-                         const RenewResult* result, const StoreError&) mutable {
+  session_.circular.locks.renew(call, [states = found.states, places, answer = std::move(answer)](
+                                          const RenewResult* result, const StoreError&) mutable {
     if (result != nullptr) {
       for (std::size_t i = 0; i < std::min(places.size(), result->states.size()); ++i)
         states[places[i]] = result->states[i];
@@ -66,7 +70,7 @@ void CircularLeaseStore::let_go(const LeaseTerms& lease) {
   call.failures = "keep";
   call.run = lease.run;
   call.recorded = records_;
-  locks_.settle(keys_, {&call}, [](std::size_t, const StoreError*) {});
+  CircularEnds::send(session_, keys_, {&call}, [](std::size_t, const StoreError*) {});
 }
 
 }  // namespace w8y::store

@@ -59,7 +59,7 @@ const std::shared_ptr<CircularLeaseStore>& RedisCircularList::store() {
   auto& store = work().store;
   if (!store)
     store = std::make_shared<CircularLeaseStore>(
-        session_->circular.locks, session_->server_clock, session_->clock, CircularKeys(*rule_),
+        *session_, CircularKeys(*rule_),
         rule_->keeps_records && history_of(*rule_, false).runs > 0);
   return store;
 }

@@ -22,17 +22,11 @@ class ScriptLocks final {
  public:
   template <typename Result>
   using Answer = std::function<void(const Result* result, const StoreError& trouble)>;
-  /// `trouble`: nullptr if the run is settled.
-  using SettleAnswer = std::function<void(std::size_t call, const StoreError* trouble)>;
 
   explicit ScriptLocks(redis::Client& client) : client_(client) {}
 
   void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer);
   void renew(const RenewCall& call, Answer<RenewResult> answer);
-  /// Settles at most most_settled runs of one list. `answer` is called once for each, with its
-  /// index in `calls`.
-  void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
-              SettleAnswer answer);
   void sweep(const SweepCall& call, Answer<SweepResult> answer);
   void recover(const RecoverRunsCall& call);
   void measure(const ListStatsCall& call, Answer<ListStatsResult> answer);
@@ -59,8 +53,6 @@ class ScriptLocks final {
   static constexpr std::size_t most_bytes_looked_at = std::size_t{1} << 20;
   /// Returns the number of items of this length that can be read at once: fewer if they are long.
   static std::size_t at_once(std::optional<std::size_t> longest);
-  /// Maximum number of settlements in one call, for the same reason.
-  static constexpr std::size_t most_settled = 32;
 
  private:
   redis::Client& client_;

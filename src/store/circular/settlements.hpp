@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,9 @@ namespace w8y::store {
 struct CircularEnds {
   using Keys = CircularKeys;
   using Call = SettleCall;
-  using Answer = ScriptLocks::SettleAnswer;
-  static constexpr std::size_t most_settled = ScriptLocks::most_settled;
+  using Answer = std::function<void(std::size_t call, const StoreError* trouble)>;
+  /// Maximum number of settlements in one call, so that Redis is not blocked for long.
+  static constexpr std::size_t most_settled = 32;
 
   static std::size_t bytes_of(const Call& call) {
     return call.lock.size() + call.value.size() + call.new_value.size();
