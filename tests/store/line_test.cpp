@@ -278,6 +278,12 @@ TEST_CASE("a new item at the end of a long list goes to the next waiter") {
     CHECK(turn_until(loop, [&] { return one.reported.turns == 1; }));
     CHECK(items_of(one.claim(1)) == std::vector<Item>{"new"});
   }
+  SUBCASE("an item at the left end is free too") {
+    server.command({"DEL", "work:lock:item0"});
+    server.command({"RPUSH", "work:list", "new"});
+    CHECK(items_of(one.claim(1)) == std::vector<Item>{"item0"});
+    CHECK(turn_until(loop, [&] { return two.reported.turns == 1; }));
+  }
   SUBCASE("a waiter has been notified of another item") {
     server.command({"DEL", "work:lock:item0"});
     CHECK(three.claim(1).claims.empty());
@@ -329,6 +335,17 @@ TEST_CASE("a host leaves a free item to each waiter, even if its share of the li
     for (int i = 0; i < 20; ++i)
       server.command({"RPUSH", "work:list", std::to_string(i) + std::string(300'000, 'x')});
     CHECK(claim(three, 6) == 2);
+  }
+  SUBCASE("few items that are long, one free at each end") {
+    server.command({"DEL", "work:list"});
+    for (int i = 0; i < 10; ++i) {
+      const std::string item = std::to_string(i) + std::string(80'000, 'x');
+      server.command({"RPUSH", "work:list", item});
+      if (i > 0) server.command({"SET", "work:lock:" + item, "run:x:1:y"});
+    }
+    server.command({"RPUSH", "work:list", "new"});
+    CHECK(claim(one, 5) == 1);
+    CHECK(turn_until(loop, [&] { return two.reported.turns == 1; }));
   }
   SUBCASE("all items are free") {
     for (int i = 0; i < 60; ++i) server.command({"DEL", lock_of(i)});

@@ -26,12 +26,13 @@ local function share_of_caller()
   elseif held < 0 then
     share = overdue and math.max(1, math.ceil(part)) or 0
   end
-  -- The items that were claimed longest ago are at the left end, and new ones at the right end.
+  -- The items that were claimed longest ago are at the left end, and new ones at the right end. The
+  -- waiters are told of all of them, since no other client may tell them.
   local most_bytes = tonumber(ARGV[11])
   local free, examined = free_among(0, min(16, length), most_bytes / 2)
   local more = free == examined and examined < length
-  if free <= called and length > 16 then
-    local first = math.max(16, length - 16)
+  if free <= called + others and examined < length then
+    local first = math.max(examined, length - 16)
     free = free + free_among(first, length - first, most_bytes)
   end
   free = min(free, room)
