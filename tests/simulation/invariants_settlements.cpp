@@ -156,7 +156,8 @@ bool Invariants::after_breaker(Server& server, const std::string& list) {
   const Hash* breaker = server.keys().find<Hash>(list + ":breaker");
   const auto since = breaker == nullptr ? std::string() : field_of(*breaker, "since");
   const bool changed = std::exchange(open_[server.name() + ' ' + list], since) != since;
-  if (!changed || since.empty()) return changed;
+  // A quarantine ends by HDEL. The settlement reports that it is refused.
+  if (!changed || since.empty() || server.forbidden() == "HDEL") return changed;
   const Hash* quarantined = server.keys().find<Hash>(list + ":quarantined");
   if (quarantined == nullptr) return changed;
   const std::string window = field_of(*breaker, "window");

@@ -111,8 +111,8 @@ void Scenario::order_fleet(const std::string& at, const std::vector<std::string>
 bool Scenario::receives_commands(const Host& which, const std::string& at, Instant started) {
   const std::string& name = which.name();
   return which.alive() && !which.stalled() && which.server() == at && which.connected() &&
-         which.started() + until_seen < started && ids_[name] == which.id() &&
-         !promises_.in_error(name, at, started - until_seen) &&
+         std::max(which.started(), moved_[name].at) + until_seen < started &&
+         ids_[name] == which.id() && !promises_.in_error(name, at, started - until_seen) &&
          world_.now() > refused_[at] + after_refusal;
 }
 
