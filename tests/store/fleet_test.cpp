@@ -36,10 +36,10 @@ ListStatus list_of(const std::string& prefix, ListState state = ListState::idle)
 struct Watcher {
   Watcher(loop::Loop& shared, const std::string& url)
       : loop(shared),
-        client(shared, options_for(url)),
+        client(redis::Client::open(shared, options_for(url))),
         subscriber(shared, options_for(url)),
-        reader(shared, client, "fleet"),
-        orders(shared, client, subscriber, reader, "fleet", 1) {}
+        reader(shared, *client, "fleet"),
+        orders(shared, *client, subscriber, reader, "fleet", 1) {}
   FleetView view() {
     std::shared_ptr<const FleetView> seen;
     reader.read([&](const FleetReader::ViewPtr& told) { seen = told; });
@@ -59,7 +59,7 @@ struct Watcher {
   }
 
   loop::Loop& loop;
-  redis::ServerClient client;
+  const std::unique_ptr<redis::Client> client;
   redis::Subscriber subscriber;
   FleetReader reader;
   FleetCommands orders;
@@ -430,7 +430,7 @@ TEST_CASE("a fleet command returns the hosts that carried it out and the hosts w
         answer.text = "quiet now";
         for (const std::string& text :
              {"garbage"s, std::string(max_answer + 1, 'x'), to_text(answer), to_text(answer)})
-          other.client.call({"PUBLISH", "fleet:reply:" + order.id, text});
+          other.client->call({"PUBLISH", "fleet:reply:" + order.id, text});
       });
   REQUIRE(turn_until(loop, [&] { return other.subscriber.connected(); }));
   const FleetCommandResult one = watcher.give(FleetCommandKind::quiet, "alpha");
@@ -467,7 +467,7 @@ TEST_CASE("a fleet command fails if it cannot be sent or its replies cannot be r
   CHECK(watcher.give(FleetCommandKind::quiet).error.find("fleet:control: NOPERM") !=
         std::string::npos);
   server.kill();
-  CHECK(turn_until(loop, [&] { return !watcher.client.connected(); }));
+  CHECK(turn_until(loop, [&] { return !watcher.client->connected(); }));
   const FleetCommandResult away = watcher.give(FleetCommandKind::quiet);
   CHECK(away.unreachable);
   CHECK(watcher.view().unreachable);
@@ -498,7 +498,7 @@ TEST_CASE("a fleet works in a cluster with its keys and channels on any node") {
         answer.result = "done";
         const std::string to = "fleet:reply:" + std::get<FleetCommand>(parse_command(payload)).id;
         const std::string text = to_text(answer);
-        other.client.call({"PUBLISH", to, text});
+        other.client->call({"PUBLISH", to, text});
       });
   REQUIRE(turn_until(loop, [&] { return other.subscriber.connected(); }));
   CHECK(watcher.give(FleetCommandKind::quiet, "alpha").complete());
