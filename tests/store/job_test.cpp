@@ -7,7 +7,6 @@
 using namespace w8y;
 using namespace w8y::test;
 using namespace w8y::store;
-using namespace w8y::verbs;
 using namespace w8y::store::thoonk;
 
 namespace job_test {

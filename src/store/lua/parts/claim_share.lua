@@ -26,8 +26,8 @@ local function share_of_caller()
   elseif held < 0 then
     share = overdue and math.max(1, math.ceil(part)) or 0
   end
-  -- The items that were claimed longest ago are at the left end, and new ones at the right end. The
-  -- waiters are told of all of them, since no other client may tell them.
+  -- The items that were claimed longest ago are at the left end, and new ones at the right end. This
+  -- claim notifies the waiters of both: no other client may do so.
   local most_bytes = tonumber(ARGV[11])
   local free, examined = free_among(0, min(16, length), most_bytes / 2)
   local more = free == examined and examined < length
