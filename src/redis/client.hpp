@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "redis/command.hpp"
 #include "redis/listener_list.hpp"
@@ -55,7 +57,7 @@ class Client {
   virtual ~Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
-  /// Returns a client of one server or of a cluster, as the URL says.
+  /// Returns a client of the server or the cluster that the URL names.
   static std::unique_ptr<Client> open(loop::Loop& loop, ClientOptions options);
 
   virtual void call(const Command& command, Callback callback) = 0;
@@ -68,6 +70,13 @@ class Client {
                    Callback callback) = 0;
   /// Calls without a callback: the reply is ignored.
   void call(const Command& command) { call(command, {}); }
+  /// Sends two commands to the same server, the second one directly after the first one. A cluster
+  /// chooses the server by the key of the second one, and does not send them again.
+  virtual void call_both(const Command& first, Callback of_first, const Command& second,
+                         Callback of_second) {
+    call(first, std::move(of_first));
+    call(second, std::move(of_second));
+  }
 
   [[nodiscard]] virtual bool connected() const = 0;
   /// Reason why there is no connection. Empty while there is a connection, and during the first
@@ -80,6 +89,23 @@ class Client {
   [[nodiscard]] virtual std::size_t unsent() const = 0;
   /// Makes the next attempt now instead of after the pause.
   virtual void reconnect_now() = 0;
+
+  /// Receives the servers of a cluster to which the client connects.
+  class NodeListener {
+   public:
+    virtual ~NodeListener() = default;
+    /// `node`: the client of this server, which lives until on_node_removed(). `options`: those of
+    /// its connections.
+    virtual void on_node(Client& node, const ClientOptions& options) = 0;
+    virtual void on_node_removed(Client& node) = 0;
+    /// Called when a hash slot in use is on another server than before.
+    virtual void on_slots_moved() = 0;
+  };
+  /// Sets the listener, and calls it for each server that exists already; nullptr: none. A client
+  /// of one server never calls it.
+  virtual void listen_to_nodes(NodeListener* /*listener*/) {}
+  /// Returns the client of the server that has this key; nullptr: none is known.
+  [[nodiscard]] virtual Client* node_of(std::string_view /*key*/) { return this; }
 
   /// Receives every change of the connection until the listener is destroyed: each new connection,
   /// its end, and, while there is none, each new reason. A connection is up when its handshake

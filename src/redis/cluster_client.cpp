@@ -37,6 +37,18 @@ std::size_t ClusterClient::unsent() const {
   return unsent;
 }
 
+void ClusterClient::listen_to_nodes(NodeListener* listener) {
+  node_listener_ = listener;
+  if (listener == nullptr) return;
+  for (const auto& [place, node] : nodes_) listener->on_node(node->client, node->options);
+}
+
+Client* ClusterClient::node_of(std::string_view key) {
+  const HostPort* primary = view_.map().primary(slot_of(key));
+  const auto found = primary != nullptr ? nodes_.find(*primary) : nodes_.end();
+  return found != nodes_.end() ? &found->second->client : nullptr;
+}
+
 void ClusterClient::reconnect_now() {
   view_.refresh_now();
   for (const auto& [place, node] : nodes_) node->client.reconnect_now();
@@ -49,6 +61,13 @@ void ClusterClient::call(const Command& command, Callback callback) {
   if (transaction_ || command.front() == "MULTI")
     return into_transaction(command, std::move(callback));
   submit(make_call(command, std::move(callback)));
+}
+
+void ClusterClient::call_both(const Command& first, Callback of_first, const Command& second,
+                              Callback of_second) {
+  Call call = make_call(second, std::move(of_second));
+  call->parts.insert(call->parts.begin(), {owned(first), std::move(of_first)});
+  submit(std::move(call));
 }
 
 void ClusterClient::run(const Script& script, const Command& keys, const Command& args,
@@ -103,6 +122,7 @@ void ClusterClient::submit(Call call) {
     if (!used_[slot]) {
       used_.set(slot);
       used_slots_.push_back(slot);
+      servers_.push_back(server_of(slot));
     }
   }
   lanes_.try_emplace(slot, loop_.clock(), loop_.timers(), [this, slot] { pump(slot); })
@@ -152,6 +172,7 @@ ClusterNode& ClusterClient::node_at(const HostPort& place) {
       view_.reachable(changed.place, changed.ready());
       assess();
     });
+    if (node_listener_ != nullptr) node_listener_->on_node(node->client, node->options);
   }
   return *node;
 }

@@ -28,6 +28,8 @@ class ClusterClient final : public Client {
 
   using Client::call;
   void call(const Command& command, Callback callback) override;
+  void call_both(const Command& first, Callback of_first, const Command& second,
+                 Callback of_second) override;
   void run(const Script& script, const Command& keys, const Command& args,
            Callback callback) override;
   [[nodiscard]] bool connected() const override { return up_; }
@@ -35,6 +37,8 @@ class ClusterClient final : public Client {
   [[nodiscard]] std::uint64_t commands_sent() const override;
   [[nodiscard]] std::size_t unsent() const override;
   void reconnect_now() override;
+  void listen_to_nodes(NodeListener* listener) override;
+  [[nodiscard]] Client* node_of(std::string_view key) override;
 
  private:
   using Call = HashSlotQueue::Call;
@@ -56,6 +60,8 @@ class ClusterClient final : public Client {
   void assess();
   std::string find_error(bool& connecting);
   void check_refusals();
+  [[nodiscard]] HostPort server_of(Slot slot) const;
+  void compare_slots();
   void sweep_nodes();
   void notify_down(const std::string& why);
 
@@ -66,6 +72,8 @@ class ClusterClient final : public Client {
   std::unordered_map<Slot, HashSlotQueue> lanes_;  ///< of hash slots with calls
   std::bitset<slot_count> used_;
   std::vector<Slot> used_slots_;
+  std::vector<HostPort> servers_;  ///< their primaries when compare_slots() was called last
+  NodeListener* node_listener_ = nullptr;
   Slot last_slot_ = 0;         ///< a command without a key follows the command before it
   std::uint64_t queried_ = 0;  ///< scripts sent behind ASKING
   std::vector<Call> early_;    ///< calls made before the hash slots were known for the first time

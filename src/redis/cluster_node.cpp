@@ -14,13 +14,14 @@ ClientOptions at(const ClientOptions& options, const HostPort& where) {
 
 }  // namespace
 
-ClusterNode::ClusterNode(loop::Loop& loop, const ClientOptions& options, const HostPort& where,
+ClusterNode::ClusterNode(loop::Loop& loop, const ClientOptions& of_cluster, const HostPort& where,
                          Changed changed)
-    : NodeClient{ServerClient(loop, at(options, where))},
+    : NodeClient{ServerClient(loop, at(of_cluster, where))},
       Client::Listener(owned),
       place(where),
+      options(at(of_cluster, where)),
       client(owned),
-      where_(options.url.at(where).to_string()),
+      where_(options.url.to_string()),
       changed_(std::move(changed)) {}
 
 void ClusterNode::on_up() {

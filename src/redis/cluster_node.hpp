@@ -19,10 +19,11 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
   using Changed = std::function<void(ClusterNode& node)>;
 
   /// Connects at once. `changed` is called when ready(), error() or refusing() may have changed.
-  ClusterNode(loop::Loop& loop, const ClientOptions& options, const HostPort& where,
+  ClusterNode(loop::Loop& loop, const ClientOptions& of_cluster, const HostPort& where,
               Changed changed);
 
   const HostPort place;
+  const ClientOptions options;
   Client& client;
   std::size_t unanswered = 0;  ///< calls without a reply
 

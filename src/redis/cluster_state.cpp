@@ -20,9 +20,24 @@ void ClusterClient::refreshed(const std::string& problem) {
     if (call->anywhere) call->slot = last_slot_;
     submit(std::move(call));
   }
+  compare_slots();
   sweep_nodes();
   for (const auto& [place, node] : nodes_) node->look_again();
   assess();
+}
+
+/// Returns the primary of a hash slot; port 0: none serves it.
+HostPort ClusterClient::server_of(Slot slot) const {
+  const HostPort* primary = view_.map().primary(slot);
+  return primary != nullptr ? *primary : HostPort{{}, 0};
+}
+
+/// Calls the listener if a hash slot in use has moved. It may send calls.
+void ClusterClient::compare_slots() {
+  std::vector<HostPort> servers;
+  for (const Slot slot : used_slots_) servers.push_back(server_of(slot));
+  const bool moved = std::exchange(servers_, servers) != servers;
+  if (moved && node_listener_ != nullptr) node_listener_->on_slots_moved();
 }
 
 /// Removes nodes without calls that serve no hash slot in use.
@@ -36,6 +51,7 @@ void ClusterClient::sweep_nodes() {
     const bool idle = each.second->unanswered == 0;
     const bool gone = idle && std::ranges::find(needed, each.first) == needed.end();
     if (gone) retired_sent_ += each.second->client.commands_sent();
+    if (gone && node_listener_ != nullptr) node_listener_->on_node_removed(each.second->client);
     return gone;
   });
 }
