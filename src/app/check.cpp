@@ -23,8 +23,7 @@ namespace {
 constexpr int lists_refused = 1;
 
 /// Returns why Redis does not report changes of keys; empty: it does.
-std::string tracking_refusal(redis::SyncClient& client, const redis::Url& url) {
-  if (url.kind == redis::Url::Kind::cluster) return "w8yd does not track keys in a cluster";
+std::string tracking_refusal(redis::SyncClient& client) {
   const auto replies = client.pipeline({{"CLIENT", "ID"},
                                         {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"},
                                         {"CLIENT", "CACHING", "YES"}});
@@ -48,7 +47,7 @@ std::string script_refusal(const RedisSettings& settings) {
   const bool sentinel = options.url.kind == redis::Url::Kind::sentinel;
   for (const auto& sentence : redis::doubling_risks(info, options.url.to_string(), sentinel))
     std::cerr << "w8yd: warning: " << escape(sentence) << '\n';
-  if (const std::string why = tracking_refusal(client, options.url); !why.empty())
+  if (const std::string why = tracking_refusal(client); !why.empty())
     std::cerr << "w8yd: warning: items that other clients add are found only at the next poll: "
               << escape(why) << '\n';
   for (const auto& reply : replies)

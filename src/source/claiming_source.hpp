@@ -150,9 +150,11 @@ class ClaimingSource : public Source,
   void poll_due(bool hinted, double paid) override;
   void back_due() override;
 
-  /// Returns whether the list is empty and Redis reports additions. Then no item becomes free
+  /// Returns whether the list is empty and Redis reports all additions. Then no item becomes free
   /// without a notification.
-  [[nodiscard]] bool is_reported() const { return last_ == ClaimEnd::empty && queue().hears(); }
+  [[nodiscard]] bool is_reported() const {
+    return last_ == ClaimEnd::empty && queue().hears() && !queue().may_miss();
+  }
   [[nodiscard]] bool become_idle(const ClaimReply& reply);
   [[nodiscard]] bool begin_wake(bool turn);
   void end_wake();

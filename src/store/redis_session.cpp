@@ -33,11 +33,11 @@ RedisSession::RedisSession(loop::Loop& loop, const redis::ClientOptions& options
       user(options.url.user),
       run_ids(holder.seed),
       client(*owned),
+      in_cluster(is_cluster(options)),
       subscriber(loop, options),
-      server_clock(client, timers, clock, is_cluster(options)),
-      tracking(client, subscriber, timers, clock, is_cluster(options)),
-      circular(client, tracking, timers, clock, server_clock, is_cluster(options), holder.host,
-               holder.seed),
+      server_clock(client, timers, clock, in_cluster),
+      tracking(loop, client, subscriber, in_cluster),
+      circular(client, tracking, timers, clock, server_clock, in_cluster, holder.host, holder.seed),
       leases(clock, timers),
       in_doubt_claims(client, clock) {}
 

@@ -63,6 +63,7 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   const std::string user;  ///< Redis user; empty = the default user
   RunIds run_ids;
   redis::Client& client;
+  const bool in_cluster;
   redis::Subscriber subscriber;
   ServerClock server_clock;
   Tracking tracking;

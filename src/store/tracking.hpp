@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,12 +11,13 @@
 #include <vector>
 
 #include "core/timers.hpp"
+#include "loop/loop.hpp"
 #include "redis/client.hpp"
 #include "redis/subscriber.hpp"
 
 namespace w8y::store {
 
-/// Tracks keys for the connection of one client. Messages arrive over the subscriber.
+/// Tracks keys of one server for the connection of its client. Messages arrive over the subscriber.
 ///
 /// A tracked peek is a single command that reads keys, sent directly after CLIENT CACHING YES.
 /// Redis then tracks the keys: at the first change of a key, it sends one message and stops
@@ -23,14 +25,16 @@ namespace w8y::store {
 /// follow the write. If a key changes before the reply to the peek arrives, the key is not tracked.
 ///
 /// Tracking does not cover time: Redis reports an expired key when it deletes it, which can be
-/// minutes later. Nothing is tracked in a cluster, where each node has a connection of its own.
-class Tracking final : private redis::Client::Listener, private redis::MessageHandler {
+/// minutes later.
+class ServerTracking final : private redis::Client::Listener, private redis::MessageHandler {
  public:
-  Tracking(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
-           const Clock& clock, bool cluster);
-  ~Tracking() override;
-  Tracking(const Tracking&) = delete;
-  Tracking& operator=(const Tracking&) = delete;
+  /// `client`: its connection is tracked. `caller` sends the peeks over this connection.
+  /// `alone`: nothing else uses the subscriber. Otherwise its users notice a new connection.
+  ServerTracking(redis::Client& client, redis::Client& caller, redis::Subscriber& subscriber,
+                 TimerQueue& timers, const Clock& clock, bool alone);
+  ~ServerTracking() override;
+  ServerTracking(const ServerTracking&) = delete;
+  ServerTracking& operator=(const ServerTracking&) = delete;
 
   /// Key of a tracked peek.
   class Key {
@@ -54,9 +58,9 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
     void untrack();
 
    private:
-    friend class Tracking;
+    friend class ServerTracking;
     enum class State : std::uint8_t { untracked, peeked, tracked };
-    Tracking* tracking_ = nullptr;  ///< nullptr = untracked
+    ServerTracking* tracking_ = nullptr;  ///< nullptr = untracked
     std::uint32_t hash_ = 0;
     State state_ = State::untracked;
   };
@@ -64,9 +68,8 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   /// Returns whether peeks can be tracked. Follows a new connection of the subscriber, whose ID is
   /// known before any of its channels is confirmed, so a peek after that is tracked.
   [[nodiscard]] bool on() {
-    if (!cluster_ && !invalidations_)
-      invalidations_ = subscriber_.subscribe("__redis__:invalidate", *this);
-    follow_subscriber();
+    if (!invalidations_) invalidations_ = subscriber_.subscribe("__redis__:invalidate", *this);
+    if (!alone_) follow_subscriber();
     return on_;
   }
 
@@ -80,6 +83,8 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   /// Sends a tracked peek: a single command that reads its keys. They are tracked when its reply is
   /// no error and none of them has changed meanwhile.
   void call(Peek peek, const redis::Command& command, redis::Client::Callback callback);
+  /// Forgets all keys. Their owners peek again, as after a flush.
+  void lose_all() { on_message({}, {}); }
 
  private:
   /// Interval at which a refused CLIENT TRACKING is sent again.
@@ -105,9 +110,10 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   void confirm(const Peek& peek);
 
   redis::Client& client_;
+  redis::Client& caller_;
   redis::Subscriber& subscriber_;
   const Clock& clock_;
-  const bool cluster_;
+  const bool alone_;
   bool on_ = false;
   unsigned times_on_ = 0;    ///< so that a late reply does not end newer tracking
   std::int64_t target_ = 0;  ///< ID of the connection of the subscriber; 0 = unknown
@@ -116,6 +122,56 @@ class Tracking final : private redis::Client::Listener, private redis::MessageHa
   Timer again_;
   std::shared_ptr<bool> alive_;
   redis::Subscription invalidations_;
+};
+
+/// Tracks keys of one server or of a cluster. Each server of a cluster has a subscriber of its own,
+/// because Redis reports a change only to connections to the server of the key. When a hash slot
+/// moves, all keys are peeked at again: an empty list leaves nothing behind that could be reported.
+class Tracking final : private redis::Client::NodeListener {
+ public:
+  using Key = ServerTracking::Key;
+
+  /// `subscriber`: of the session.
+  Tracking(loop::Loop& loop, redis::Client& client, redis::Subscriber& subscriber, bool cluster);
+  ~Tracking() override;
+  Tracking(const Tracking&) = delete;
+  Tracking& operator=(const Tracking&) = delete;
+
+  /// Returns whether peeks can be tracked, in a cluster on at least one server.
+  [[nodiscard]] bool on();
+  /// As in ServerTracking.
+  void untrack(std::string_view name);
+  /// Keys of a tracked peek; all of them are in one hash slot.
+  struct Peek {
+    ServerTracking* server = nullptr;
+    ServerTracking::Peek keys;
+    [[nodiscard]] bool empty() const { return keys.empty(); }
+    /// Adds the keys of another peek in the same hash slot.
+    void add(const Peek& other);
+  };
+  /// As in ServerTracking. The key is not added if its server is not known, or cannot track it.
+  void add(Peek& peek, Key& key, std::string_view name);
+  /// Sends a tracked peek, whose first argument is a key.
+  void call(Peek peek, const redis::Command& command, redis::Client::Callback callback);
+
+ private:
+  struct Server {
+    Server(loop::Loop& loop, redis::Client& node, redis::Client& caller,
+           const redis::ClientOptions& options);
+    redis::Subscriber subscriber;
+    ServerTracking tracking;
+  };
+  // redis::Client::NodeListener
+  void on_node(redis::Client& node, const redis::ClientOptions& options) override;
+  void on_node_removed(redis::Client& node) override { servers_.erase(&node); }
+  void on_slots_moved() override;
+
+  [[nodiscard]] ServerTracking* server_of(std::string_view key);
+
+  loop::Loop& loop_;
+  redis::Client& client_;
+  std::unique_ptr<ServerTracking> single_;  ///< nullptr in a cluster
+  std::map<redis::Client*, std::unique_ptr<Server>> servers_;
 };
 
 }  // namespace w8y::store

@@ -27,6 +27,9 @@ class WorkQueue {
   /// Returns whether this host is notified of every addition by any client. An empty queue is then
   /// polled less often: a poll only finds additions whose notification was lost, see IdlePolls.
   [[nodiscard]] virtual bool hears() const = 0;
+  /// Returns whether a notification can be missing. When a hash slot of a cluster moves, this
+  /// host may notice it only by its next command for the queue.
+  [[nodiscard]] virtual bool may_miss() const { return false; }
   // As in Source.
   virtual void hand_back(const Claim& claim) = 0;
   [[nodiscard]] virtual bool may_start(const Claim& claim) const = 0;

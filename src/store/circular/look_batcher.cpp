@@ -136,7 +136,7 @@ double LookBatcher::ask_to_track(const Lockeds& lists, std::size_t begin, std::s
   for (std::size_t i = begin; i < end; ++i) {
     if (lists[i].tracked.empty()) continue;
     command.push_back(lists[i].list);
-    peek.push_back(lists[i].tracked.front());
+    peek.add(lists[i].tracked);
   }
   if (peek.empty()) return 0;
   tracking_.call(std::move(peek), command, {});

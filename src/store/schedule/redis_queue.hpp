@@ -45,6 +45,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
     return next_due_ ? news_.track_timeline(*next_due_) : 0;
   }
   [[nodiscard]] bool hears() const override { return news_.hears_queues(); }
+  [[nodiscard]] bool may_miss() const override { return session_->in_cluster; }
   [[nodiscard]] double track() override { return news_.track_queues(); }
   /// Returns the time of the Redis clock, or an earlier one; 0 = not known yet.
   [[nodiscard]] std::chrono::milliseconds redis_now() const;

@@ -34,6 +34,7 @@ class RedisJobQueue final : public JobQueue,
   [[nodiscard]] bool hears() const override {
     return ids_.tracked() && session_->subscriber.connected();
   }
+  [[nodiscard]] bool may_miss() const override { return session_->in_cluster; }
   [[nodiscard]] double track() override { return ids_.track({keys().ids}); }
   void settle(JobSettlement&& settlement) override;
   void hand_back(const Claim& claim) override;
