@@ -56,6 +56,8 @@ MUTANTS = [
     Mutant("renew-forgets-name", "A renewal locks an item again that is locked under the other name.", LUA + "renew.lua",
            "    if retakes and not (two_names and held_by_other(KEYS[i])) then\n", "    if retakes then\n"),
     # ---- Lua: claims
+    Mutant("right-end-unseen", "A claim notifies no waiter of a new item while another item is free.",
+           PARTS + "claim_share.lua", "if free <= called + others and", "if free <= called and"),
     Mutant("claim-over-lock", "A claim of one item ignores its lock.", PARTS + "claim_fast_path.lua",
            "ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then", "ARGV[2] .. ARGV[first_run], 'PX', ARGV[3]) then"),
     Mutant("claims-over-locks", "A claim of several items ignores their locks.", PARTS + "claim_take.lua",
@@ -140,6 +142,11 @@ MUTANTS = [
     Mutant("lost-claim-forgotten", "An in-doubt claim is not searched for.", STORE + "in_doubt_claims.cpp",
            "  claims_.push_back({std::move(call), until});\n",
            "  static_cast<void>(call);\n  static_cast<void>(until);\n"),
+    Mutant("slot-moves-unseen", "Lists are not peeked at again when a hash slot has moved.",
+           "src/redis/cluster_state.cpp", "  if (moved && node_listener_ != nullptr) node_listener_->on_slots_moved();\n",
+           "  if (moved) return;\n"),
+    Mutant("reports-lost", "Lists are not peeked at again when a server of a cluster has a new connection for reports.",
+           STORE + "tracking.cpp", "  if (alone_) lose_all();  // owners of keys may peek now\n", ""),
     # ---- C++: sources and the poller
     Mutant("wake-dropped", "A wake-up is dropped.", CLAIMING,
            "  } else if (begin_wake(turn)) {\n", "  } else if (turn && begin_wake(turn)) {\n"),

@@ -88,6 +88,15 @@ TEST_CASE("lists in a cluster are tracked again after a connection has ended") {
   CHECK(at.wakes(1, before + 1));
 }
 
+TEST_CASE("a server of a cluster whose report is lost has its lists peeked at again") {
+  ClusterLists at;
+  CHECK(at.track());
+  at.hosts[1]->reported.changes = 0;
+  at.cluster.nodes[1]->command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  at.push(1, 1);
+  CHECK(turn_until(at.loop, [&] { return at.hosts[1]->reported.changes == 1; }));
+}
+
 TEST_CASE("lists are peeked at again when a hash slot of the cluster has moved") {
   ClusterLists at;
   at.add(at.prefixes[0] + "2");
