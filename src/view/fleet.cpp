@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -190,20 +191,32 @@ void classify_names(FleetView& view) {
   }
 }
 
+/// Removes unresponsive hosts whose name a live host has: they were killed and started again.
+void remove_replaced(FleetView& view) {
+  std::set<std::string> live;
+  for (const FleetHost& host : view.hosts)
+    if (host.error.empty() && !host.unresponsive) live.insert(host.heartbeat.host);
+  std::erase_if(view.hosts, [&live](const FleetHost& host) {
+    return host.unresponsive && live.contains(host.heartbeat.host);
+  });
+}
+
 }  // namespace
 
 void classify(FleetView& view) {
   remove_returned(view);
-  const FleetHost* newest = nullptr;
-  for (FleetHost& host : view.hosts) {
+  for (FleetHost& host : view.hosts)
     host.unresponsive = host.last_heartbeat + unresponsive_after <= view.now;
+  classify_names(view);
+  remove_replaced(view);
+  const FleetHost* newest = nullptr;
+  for (const FleetHost& host : view.hosts) {
     if (!host.error.empty()) continue;
     const bool counts =
         host.heartbeat.generation > 0 && host.heartbeat.applied + outdated_after <= view.now;
     if (counts && (newest == nullptr || newest->heartbeat.applied < host.heartbeat.applied))
       newest = &host;
   }
-  classify_names(view);
   for (FleetHost& host : view.hosts) {
     if (!host.error.empty()) continue;
     host.config_outdated = newest != nullptr && host.heartbeat.generation > 0 &&
