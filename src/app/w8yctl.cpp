@@ -62,13 +62,15 @@ int main(int argc, char** argv) {
     for (const auto& line : failure.more()) ctl::complain(line);
     return failure.exit();
   } catch (const w8y::verbs::QueryError& refusal) {
-    ctl::complain(refusal.what());
+    const bool no_reply = refusal.status() == 503;
+    ctl::complain((no_reply ? "cannot reach Redis: " : "") + std::string(refusal.what()));
     return refusal.status() == 400   ? ctl::wrong_usage
            : refusal.status() == 503 ? ctl::not_reachable
                                      : ctl::refused;
   } catch (const w8y::redis::RedisError& error) {
-    ctl::complain(w8y::escape(error.what()));
-    return error.code() == w8y::redis::ErrorCode::none ? ctl::not_reachable : ctl::refused;
+    const bool no_reply = error.code() == w8y::redis::ErrorCode::none;
+    ctl::complain((no_reply ? "cannot reach Redis: " : "") + w8y::escape(error.what()));
+    return no_reply ? ctl::not_reachable : ctl::refused;
   } catch (const std::exception& error) {
     ctl::complain(w8y::escape(error.what()));
     return ctl::refused;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "core/base64.hpp"
+
 namespace w8y {
 
 namespace {
@@ -143,6 +145,35 @@ bool is_utf8(std::string_view bytes) noexcept {
     bytes.remove_prefix(length);
   }
   return true;
+}
+
+std::string shell_argument(std::string_view bytes) {
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,-";
+  if (!bytes.empty() && bytes.find_first_not_of(plain) == std::string_view::npos)
+    return std::string(bytes);
+  const bool printable = escape_line(bytes) == bytes;
+  std::string text = printable ? "'" : "$'";
+  for (const char byte : bytes) {
+    if (printable) {
+      text += byte == '\'' ? "'\\''" : std::string(1, byte);
+    } else if (byte == '\'' || byte == '\\') {
+      text += {'\\', byte};
+    } else if (byte >= ' ' && byte <= '~') {
+      text += byte;
+    } else {
+      constexpr std::string_view digits = "0123456789abcdef";
+      const auto code = static_cast<unsigned char>(byte);
+      text += {'\\', 'x', digits[code / 16], digits[code % 16]};
+    }
+  }
+  return text + '\'';
+}
+
+std::string shell_item(std::string_view item) {
+  if (item.size() > max_shown) return "ITEM";
+  if (item.find('\0') != std::string_view::npos) return "--base64 " + base64_encode(item);
+  return (item.starts_with('-') ? "-- " : "") + shell_argument(item);
 }
 
 }  // namespace w8y

@@ -24,6 +24,16 @@ std::string escape_line(std::string_view line);
 /// empty, contains blanks, quotes or '=', or was escaped.
 std::string escape_text(std::string_view bytes, std::size_t max = max_shown);
 
+/// Returns an argument of a shell command that stands for exactly these bytes, with single quotes
+/// if it has blanks or special characters, and as $'…' if its bytes cannot be shown. Bytes from
+/// outside thus never run a command when a user pastes it.
+std::string shell_argument(std::string_view bytes);
+
+/// Returns the last argument of a command of w8yctl that stands for an item, as shell_argument()
+/// does: behind `--` if it starts with '-', in base64 if it has a NUL byte, and ITEM if it has more
+/// than `max_shown` bytes.
+std::string shell_item(std::string_view item);
+
 /// Returns a JSON string with its quotes, always valid and without control characters. A byte that
 /// is not UTF-8 becomes the text \xNN, which is not distinguishable from the same text in the
 /// input. Programs that need the exact bytes get base64 instead (w8y-executor(7)).

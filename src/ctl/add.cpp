@@ -51,8 +51,9 @@ class Add final : public Command {
       verbs::check_known(query, prefix_);
     } catch (const verbs::QueryError& refusal) {
       if (refusal.status() != 404) throw;
-      throw Failure(refused, refusal.what(),
-                    {"to create the list: w8yctl add --create " + escape_text(prefix_) + " ITEM"});
+      throw Failure(
+          refused, refusal.what(),
+          {"to create the list: w8yctl add --create " + shell_argument(prefix_) + " ITEM"});
     }
   }
 
@@ -93,10 +94,10 @@ class Add final : public Command {
       }
       bulk.finish();
     } catch (const verbs::RedisError& error) {
-      throw Failure(verbs::is_unreachable(error) ? not_reachable : refused, escape(error.what()),
-                    {std::to_string(bulk.added()) +
-                     " items were added before this error; repeat the command without "
-                     "--allow-duplicates to skip them"});
+      throw redis_failure(!verbs::is_unreachable(error), error.what(),
+                          {std::to_string(bulk.added()) +
+                           " items were added before this error; repeat the command without "
+                           "--allow-duplicates to skip them"});
     }
     report(options, bulk, refused_lines);
     return refused_lines == 0 ? done : refused;

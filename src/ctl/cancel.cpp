@@ -79,7 +79,7 @@ class Cancel final : public Command {
     const view::ItemView& item = *found.held;
     return "run " + escape(run) + " continues on host " + escape_text(item.host) + " (pid " +
            escape(item.pid) + "), for item " + item_text(item.shown()) + " of " +
-           escape_text(found.list) + "; on that host, run: w8yctl cancel " + escape(run) +
+           escape_text(found.list) + "; on that host, run: w8yctl cancel " + shell_argument(run) +
            (quarantine_ ? " --quarantine" : "");
   }
 

@@ -26,9 +26,9 @@ constexpr const char* footer =
     "\n"
     "Items that start with '-' follow '--'; --base64 accepts any bytes. Commands that query, "
     "pause,\n"
-    "resume or release accept a pattern ('media:*') as LIST. A run ID may be shortened to a "
-    "unique\n"
-    "prefix.\n"
+    "resume or release accept a pattern ('media:*') as LIST, except why and statistics. A run ID "
+    "may be\n"
+    "shortened to a unique prefix.\n"
     "Exit status: 0 done, 1 refused or not found, 2 wrong usage, 3 not reachable.";
 
 /// Commands that other programs have, and those of w8yctl that do the same.

@@ -238,7 +238,7 @@ void Context::refuse_other_formats() {
     if (const std::string conflict = format_conflict(view, nullptr); !conflict.empty())
       throw Failure(refused, conflict);
   } catch (const verbs::QueryError& refusal) {
-    if (refusal.status() == 503) throw Failure(not_reachable, refusal.what());
+    if (refusal.status() == 503) throw redis_failure(false, refusal.what());
     // The fleet cannot be read: the Redis user may lack the permissions for its keys.
   }
 }

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/escape.hpp"
+
 namespace w8y {
 class ConfigError;
 }
@@ -28,6 +30,13 @@ class Failure : public std::runtime_error {
   Exit exit_;
   std::vector<std::string> more_;
 };
+
+/// Returns a failure with an error of Redis, or with the reason why it does not reply.
+inline Failure redis_failure(bool replies, const std::string& why,
+                             std::vector<std::string> more = {}) {
+  if (replies) return {refused, escape(why), std::move(more)};
+  return {not_reachable, "cannot reach Redis: " + escape(why), std::move(more)};
+}
 
 /// Returns a failure whose lines are the errors of a config.
 Failure wrong_config(const ConfigError& error);

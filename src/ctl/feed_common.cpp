@@ -205,8 +205,8 @@ int FeedCommand::send_input(const Options& options, const SendItems& send) const
     return all ? done : refused;
   } catch (const verbs::RedisError& error) {
     const bool lost = verbs::is_unreachable(error);
-    throw Failure(
-        lost ? not_reachable : refused, escape(error.what()),
+    throw redis_failure(
+        !lost, error.what(),
         {std::to_string(sent) + " items are in the feed" +
          (lost ? "; some of the later items may be in it, too" : "; no later item is in it")});
   }

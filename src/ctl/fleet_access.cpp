@@ -24,7 +24,7 @@ namespace {
 using view::JsonFields;
 
 [[noreturn]] void fail(bool unreachable, const std::string& why) {
-  throw Failure(unreachable ? not_reachable : refused, escape(why));
+  throw redis_failure(!unreachable, why);
 }
 
 }  // namespace

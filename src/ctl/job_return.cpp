@@ -32,7 +32,7 @@ class ReturnCommand : public FeedCommand {
         complain(escape_text(ids_[i]) +
                  " has reached max_failures and is stalled; return it to "
                  "the queue with \"w8yctl job retry " +
-                 escape_text(feed_) + " " + escape_text(ids_[i]) + "\"");
+                 shell_argument(feed_) + " " + shell_item(ids_[i]) + "\"");
     }
     return results.end();
   }
@@ -43,7 +43,7 @@ class ReturnCommand : public FeedCommand {
       return escape_text(id) + " is not claimed in the feed " + escape_text(feed_);
     const std::string run = job.holder.substr(job.holder.rfind(':') + 1);
     return escape_text(id) + " runs under a lease of " + escape_text(job.holder) +
-           "; stop its run with \"w8yctl cancel " + escape_text(run) + "\"";
+           "; stop its run with \"w8yctl cancel " + shell_argument(run) + "\"";
   }
 
   std::deque<std::string> ids_;

@@ -100,7 +100,7 @@ class Put final : public FeedCommand {
     const std::string id = escape_text(*id_);
     if (put == verbs::PutAs::is_stalled)
       throw Failure(refused, id + " is stalled; to return it to the queue: w8yctl job retry " +
-                                 escape_text(feed_) + " " + id);
+                                 shell_argument(feed_) + " " + shell_item(*id_));
     const bool runs = put == verbs::PutAs::runs_again;
     if (!options.json) {
       complain(id + (runs ? " is claimed; after its run, it runs again with this payload"
@@ -176,7 +176,7 @@ class Take final : public FeedCommand {
     std::cout << record_text(options, id) << '\n' << record_text(options, item);
     if (is_terminal() && !item.ends_with('\n')) std::cout << '\n';
     std::cout.flush();
-    const std::string job = escape_text(feed_) + " " + escape_text(id);
+    const std::string job = shell_argument(feed_) + " " + shell_item(id);
     complain("the job is claimed; finish it with \"w8yctl job finish " + job +
              "\", return it with \"w8yctl job requeue " + job +
              "\", or report a failure with \"w8yctl job fail " + job + "\"");

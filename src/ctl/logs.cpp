@@ -190,7 +190,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
       throw Failure(refused,
                     "the run is no longer active, and its end was not reported: its host "
                     "may have been killed; to see whether it has ended: w8yctl show " +
-                        escape_text(start_));
+                        shell_argument(start_));
     return done;
   }
 
@@ -202,7 +202,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
   void on_followed(const FleetCommandResult& outcome) override {
     try {
       if (!outcome.error.empty() && !outcome.not_found)
-        throw Failure(outcome.unreachable ? not_reachable : refused, escape(outcome.error));
+        throw redis_failure(!outcome.unreachable, outcome.error);
       const std::vector<GoingRun> runs = going_runs(outcome, start_);
       if (!list_) check_one(runs);
       for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);

@@ -78,7 +78,7 @@ class RunItem final : public Command {
     const std::vector<Runner> runners = runners_of(fleet.read(true, prefix_), here);
     if (runners.empty())
       throw Failure(refused, "no host serves " + escape_text(prefix_) +
-                                 " now; to see why: w8yctl why " + escape_text(prefix_));
+                                 " now; to see why: w8yctl why " + shell_argument(prefix_));
     std::vector<std::string> others;
     for (const Runner& runner : runners)
       if (const auto why = request(options, fleet, runner)) {
@@ -89,7 +89,7 @@ class RunItem final : public Command {
         return done;
       }
     others.push_back("to make it the next to be claimed: w8yctl run --next " +
-                     escape_text(prefix_) + " " + escape_text(item_.items.front(), item_told));
+                     shell_argument(prefix_) + " " + shell_item(item_.items.front()));
     throw Failure(refused, "no host that serves " + escape_text(prefix_) + " can run it now",
                   std::move(others));
   }
@@ -128,8 +128,7 @@ class RunItem final : public Command {
     // The host may still have started the run, so no other host gets the command.
     throw Failure(refused, escape_text(runner.host) +
                                " did not reply within 2s; to see whether it started: w8yctl why " +
-                               escape_text(prefix_) + " " +
-                               escape_text(item_.items.front(), item_told));
+                               shell_argument(prefix_) + " " + shell_item(item_.items.front()));
   }
 
   void print(const Options& options, const std::string& text, const std::string& run,

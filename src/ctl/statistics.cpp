@@ -44,7 +44,8 @@ void print_marks(const Statistics& statistics, bool wide) {
   print_line("");
   Table table({"TIME", "MARK", {"HOST", may_be_cut}, {"LIST", may_be_cut}, {"TEXT", may_be_cut}});
   for (const view::StatisticsMark& mark : statistics.marks)
-    table.add({time_text(mark.at), kind_name(mark.kind), escape_text(mark.host),
+    table.add({time_text(mark.at), kind_name(mark.kind),
+               mark.host.empty() ? "" : escape_text(mark.host),
                mark.list ? escape_text(*mark.list) : std::string(), escape(mark.text)});
   table.print(wide);
 }

@@ -204,9 +204,9 @@ std::vector<ChangedItem> change_circular(QueryContext& query, const std::string&
   if (change == GroupChange::release) return release_items(query, list, items);
   if (change == GroupChange::quarantine) return quarantine_items(query, list, items, note);
   const std::string name = escape_text(list);
-  throw QueryError(409, "the list " + name +
-                            " has no jobs that can be stalled; to release its items: " +
-                            "w8yctl errors " + name + " " + id + " --release");
+  throw QueryError(
+      409, "the list " + name + " has no jobs that can be stalled; to release its items: " +
+               "w8yctl errors " + shell_argument(list) + " " + shell_argument(id) + " --release");
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ ErrorItems items_of_group(QueryContext& query, const std::string& list, const st
   if (!exists)
     throw QueryError(404, "the list " + escape_text(list) + " has no group of errors " +
                               escape_text(id) + "; to list its groups: w8yctl errors " +
-                              escape_text(list));
+                              shell_argument(list));
   found.items.assign(items.begin(), items.end());
   return found;
 }

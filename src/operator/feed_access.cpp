@@ -68,7 +68,7 @@ std::string FeedAccess::remedy() const {
   if (!kind_) return "list feeds with \"w8yctl feed list\"";
   const std::string kind =
       *kind_ == FeedKind::feed ? "" : "--kind " + std::string(kind_name(*kind_)) + " ";
-  return "create it with \"w8yctl feed create " + kind + escape_text(keys_.feed) + "\"";
+  return "create it with \"w8yctl feed create " + kind + shell_argument(keys_.feed) + "\"";
 }
 
 void FeedAccess::refuse(const redis::RedisError& error) const {
@@ -78,8 +78,8 @@ void FeedAccess::refuse(const redis::RedisError& error) const {
     refuse_kind(std::string_view(error.what()).substr(std::string_view("WRONGKIND ").size()));
   if (starts_with(error, "BADLENGTH"))
     throw FeedRefused("the feed " + feed + " has a max_length of " + rest_of(error, "BADLENGTH") +
-                      ", which is not a number; set it with: w8yctl feed config " + feed +
-                      " max_length N (0: no limit)");
+                      ", which is not a number; set it with: w8yctl feed config " +
+                      shell_argument(keys_.feed) + " max_length N (0: no limit)");
   throw redis::RedisError(error);
 }
 

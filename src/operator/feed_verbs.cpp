@@ -62,7 +62,7 @@ void stall_job(QueryContext& query, const view::RunView& run, const ChangeNote&)
     throw QueryError(409,
                      "the ID of the job is too long for this command; cancel its run, and "
                      "stall it with: w8yctl job stall " +
-                         escape_text(feed));
+                         shell_argument(feed));
   if (!JobFeed({query.redis, false}, feed)
            .stall_at_end(job, std::string(std::string_view(run.status.run))))
     throw QueryError(409, "the job " + escape_text(job) + " of the feed " + escape_text(feed) +
@@ -75,7 +75,7 @@ std::vector<ChangedItem> retry_group(QueryContext& query, const std::string& fee
   check_feed_tag(query, feed);
   if (change != GroupChange::retry)
     refuse_feed(feed, "to return the stalled jobs of the group to their queue: w8yctl errors " +
-                          escape_text(feed) + " " + id + " --retry");
+                          shell_argument(feed) + " " + shell_argument(id) + " --retry");
   const auto retried =
       JobFeed({query.redis, query.cluster(), query.by}, feed).change(JobChange::retry, jobs);
   std::vector<ChangedItem> changed;
@@ -124,10 +124,10 @@ RunJobResult run_feed_job(QueryContext& query, const std::string& feed, const It
   switch (jobs.find(id)) {
     case JobFeed::Whereabouts::stalled:
       return {false, name + " is stalled; to return it to the queue: w8yctl job retry " +
-                         escape_text(feed) + " " + name};
+                         shell_argument(feed) + " " + shell_item(id)};
     case JobFeed::Whereabouts::there:
       return {false, name + " is claimed already; to see its holder: w8yctl why " +
-                         escape_text(feed) + " " + name};
+                         shell_argument(feed) + " " + shell_item(id)};
     case JobFeed::Whereabouts::gone:
       break;
   }
@@ -159,8 +159,8 @@ const KindVerbs feed_verbs{
         },
     .refuse_rerun =
         [](QueryContext&, const std::string& feed, const std::string& job) {
-          refuse_feed(feed, "to run a job again: w8yctl job put --id " + job + " --rerun " +
-                                escape_text(feed) + " PAYLOAD");
+          refuse_feed(feed, "to run a job again: w8yctl job put --id " + shell_argument(job) +
+                                " --rerun " + shell_argument(feed) + " PAYLOAD");
         },
     .run_job = run_feed_job,
     .read_payloads = read_payloads,

@@ -64,7 +64,7 @@ const KindTraits* find_kind(QueryContext& query, const std::string& prefix) {
 
 std::string paused_text(const std::string& list) {
   return "the list " + escape_text(list) + " is paused; resume it with: w8yctl resume " +
-         escape_text(list);
+         shell_argument(list);
 }
 
 const KindTraits& kind_or_default(QueryContext& query, const std::string& prefix) {

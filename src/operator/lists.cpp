@@ -37,9 +37,11 @@ bool with_fleet(const std::function<bool()>& read) {
 }
 
 [[noreturn]] void refuse_unknown(QueryContext& query, const std::string& prefix) {
-  throw QueryError(404, "there is no list " + escape_text(prefix) +
-                            ": it is neither in the config nor in Redis" +
-                            near_list(query, prefix));
+  throw QueryError(404,
+                   "there is no list " + escape_text(prefix) +
+                       ": it is neither in the config nor in Redis" +
+                       (core::is_pattern(prefix) ? std::string("; give one list, not a pattern")
+                                                 : near_list(query, prefix)));
 }
 
 }  // namespace

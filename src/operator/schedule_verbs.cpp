@@ -27,7 +27,7 @@ using view::ItemView;
 [[noreturn]] void refuse_schedule(QueryContext& query, const std::string& list,
                                   const std::string& text, const std::string& subcommand) {
   throw QueryError(409, escape_text(list) + " is a schedule" + text + ": w8yctl schedule -k " +
-                            escape_text(key_names(query, list).prefix) + subcommand);
+                            shell_argument(key_names(query, list).prefix) + subcommand);
 }
 
 void copy_schedule(const ListConfig& rule, KnownList& into) {
@@ -66,7 +66,7 @@ void stop_scheduled(QueryContext& query, const view::RunView& run, const ChangeN
     throw QueryError(409,
                      "the job is too long for this command; set it to STOP first: "
                      "w8yctl schedule -k " +
-                         escape_text(key_names(query, list).prefix) + " set");
+                         shell_argument(key_names(query, list).prefix) + " set");
   ScheduleChanges(query.redis, schedule_keys(query, list)).set({{job, "STOP", store::StopJob{}}});
 }
 
@@ -145,10 +145,11 @@ RunJobResult run_scheduled(QueryContext& query, const std::string& list, const I
                        "put the job in its queue now"};
   const std::string name = escape_text(job);
   const ScheduleOfList of = schedule_of(query, list);
-  const std::string way = "w8yctl schedule -k " + escape_text(key_names(query, list).prefix);
+  const std::string way = "w8yctl schedule -k " + shell_argument(key_names(query, list).prefix);
   if (const auto* other = of.shared.find(code_of(job)))
     return {false, "the job " + name + " belongs to the list " + escape_text(other->list) +
-                       "; to run it: w8yctl run " + escape_text(other->list) + " " + name};
+                       "; to run it: w8yctl run " + shell_argument(other->list) + " " +
+                       shell_item(job)};
   switch (ScheduleChanges(query.redis, of.keys, query.by).run_now(job)) {
     case RunNow::entered:
       return {true, name + " is in the queue " + escape_text(code_of(job)) + " now"};

@@ -35,7 +35,8 @@ void FleetProblems::add(const FleetHost& host) {
   if (host.unresponsive)
     return add(Kind::unresponsive, heartbeat.host,
                "host " + name + " has been unresponsive for " + age(host.last_heartbeat) +
-                   "; start it again, or remove it: w8yctl fleet forget " + name);
+                   "; start it again, or remove it: w8yctl fleet forget " +
+                   shell_argument(heartbeat.host));
   if (heartbeat.reload_failed.count() != 0)
     add(Kind::config_outdated, heartbeat.host,
         name + ": reload failed " + age(heartbeat.reload_failed) +
@@ -43,7 +44,7 @@ void FleetProblems::add(const FleetHost& host) {
   else if (host.config_outdated)
     add(Kind::config_outdated, heartbeat.host,
         name + ": its config is outdated, applied " + age(heartbeat.applied) +
-            " ago; update its file, then: w8yctl reload --host " + name);
+            " ago; update its file, then: w8yctl reload --host " + shell_argument(heartbeat.host));
   const WallTime offset = heartbeat.clock_offset;
   if (offset > max_clock_offset || offset < -max_clock_offset)
     add(Kind::clock, heartbeat.host,

@@ -200,15 +200,15 @@ Problem Problems::problem_of(Kind kind, const std::string& why, const Cause& cau
       break;
     case Kind::invalid:
       problem.text = counted("job has", "jobs have", " an invalid schedule (status BAD)") +
-                     "; set a valid one with \"w8yctl schedule set\"";
+                     "; set a valid one with \"w8yctl schedule -k KEY_PREFIX set\"";
       break;
     case Kind::died:
       problem.text = counted("job has", "jobs have", " failed for good (status DIE)") +
-                     "; set the schedule again with \"w8yctl schedule set\"";
+                     "; set the schedule again with \"w8yctl schedule -k KEY_PREFIX set\"";
       break;
     case Kind::failing:
       problem.text = std::to_string(cause.count) + " of " + number(cause.of, "run", "runs") +
-                     " of " + names + " failed within the last hour, the last one " +
+                     " of " + names + " on this host failed within the last hour, the last one " +
                      rough_duration(host_.now - cause.last) + " ago";
       break;
     case Kind::breaker_open:

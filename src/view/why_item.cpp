@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/escape.hpp"
+#include "core/pattern.hpp"
 #include "core/units.hpp"
 #include "view/kinds.hpp"
 #include "view/why.hpp"
@@ -25,6 +26,11 @@ std::string item_text(const WhyItem& item) {
   std::string text = escape_text(item.shown().beginning, max_of_item);
   if (item.shown().is_truncated()) text += " (" + std::to_string(item.length) + " bytes)";
   return text;
+}
+
+/// Returns the item as the last argument of a command.
+std::string item_argument(const WhyItem& item) {
+  return item.shown().is_truncated() ? "ITEM" : shell_item(item.shown().beginning);
 }
 
 /// Returns text such as "the item x of work".
@@ -160,8 +166,8 @@ std::vector<WhySentence> quarantined(const WhyList& list, const WhyItem& item) {
   if (!item.by.empty()) all.front().texts["by"] = item.by;
   if (!item.why.empty()) all.front().texts["reason"] = item.why;
   add_failures(list, item, all);
-  all.push_back(sentence("remedy", "To run it again: w8yctl release " + core::list_text(list) +
-                                       " " + item_text(item)));
+  all.push_back(sentence("remedy", "To run it again: w8yctl release " + core::list_argument(list) +
+                                       " " + item_argument(item)));
   return all;
 }
 
@@ -169,11 +175,13 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
   if (!list.has_keys)
     return {sentence("no_list", "There is no list " + core::list_text(list) +
                                     ": Redis has none of its keys" +
-                                    (list.near.empty() ? "." : list.near))};
+                                    (core::is_pattern(list.name) ? "; give one list, not a pattern."
+                                     : list.near.empty()         ? "."
+                                                                 : list.near))};
   if (!list.kind->in_redis)
     return {sentence("not_known", "Only gearmand has the queued jobs of " + core::list_text(list) +
                                       "; to see active runs: w8yctl runs " +
-                                      core::list_text(list))};
+                                      core::list_argument(list))};
   const view::KindView& kind = view_of(list);
   return {sentence("not_listed", std::string("The ") + kind.list + " " + core::list_text(list) +
                                      " has no " + kind.item + " " + item_text(item) +
@@ -208,8 +216,8 @@ std::vector<WhySentence> waiting(const WhyList& list, const WhyItem& item) {
 }
 
 std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
-  const std::string set = "To run it again: w8yctl schedule -k " + core::schedule_text(list) +
-                          " set " + item_text(item) + " SCHEDULE";
+  const std::string set = "To run it again: w8yctl schedule -k " + core::schedule_argument(list) +
+                          " set " + item_argument(item) + " SCHEDULE";
   std::string text = named(list, item);
   std::vector<WhySentence> all;
   const std::string since = item.since ? " " + core::since_text(list, *item.since) : "";
@@ -318,8 +326,8 @@ std::vector<WhySentence> stalled(const WhyList& list, const WhyItem& item) {
                               (failures > 0 ? " after " + in_a_row(failures) : "") +
                               ": it does not run until it is retried.")};
   add_failures(list, item, all);
-  all.push_back(sentence("remedy", "To run it again: w8yctl job retry " + core::list_text(list) +
-                                       " " + item_text(item)));
+  all.push_back(sentence("remedy", "To run it again: w8yctl job retry " +
+                                       core::list_argument(list) + " " + item_argument(item)));
   return all;
 }
 
@@ -368,8 +376,8 @@ std::vector<WhySentence> core::why_circular_item(const WhyList& list, const WhyI
   if (item.state == "quarantined") return quarantined(list, item);
   if (item.state != "delayed") return takeable(list, item);
   std::vector<WhySentence> all = delayed(list, item);
-  all.push_back(sentence("remedy", "To end its delay: w8yctl release " + core::list_text(list) +
-                                       " " + item_text(item)));
+  all.push_back(sentence("remedy", "To end its delay: w8yctl release " + core::list_argument(list) +
+                                       " " + item_argument(item)));
   return all;
 }
 
@@ -393,7 +401,7 @@ std::vector<WhySentence> core::why_feed_job(const WhyList& list, const WhyItem& 
                                      " is orphaned: it is neither queued, claimed nor stalled, "
                                      "because a client stopped between two steps."),
             sentence("remedy", "Maintenance recovers it; to do so now: w8yctl job maintain " +
-                                   core::list_text(list))};
+                                   core::list_argument(list))};
   } else {
     all = takeable(list, item);
   }

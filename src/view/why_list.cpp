@@ -245,7 +245,7 @@ WhySentence paused_sentence(const WhyList& list) {
   text +=
       pause.reason.empty() ? ", and no reason was given; " : ": \"" + escape(pause.reason) + "\"; ";
   text += pause.until.count() > 0 ? "the pause ends " + at_and_in(list, pause.until) + "."
-                                  : "to resume it: w8yctl resume " + list_text(list);
+                                  : "to resume it: w8yctl resume " + list_argument(list);
   WhySentence told = sentence("paused", std::move(text));
   if (!pause.by.empty()) told.texts["by"] = pause.by;
   if (!pause.reason.empty()) told.texts["reason"] = pause.reason;
@@ -262,7 +262,7 @@ WhySentence breaker_sentence(const WhyList& list) {
   WhySentence told = sentence(
       "breaker_open", "The breaker of " + list_text(list) + " has been open for " +
                           rough_duration(list.now - breaker.since) + ": " + escape(breaker.reason) +
-                          "; " + next + "; to close it now: w8yctl resume " + list_text(list));
+                          "; " + next + "; to close it now: w8yctl resume " + list_argument(list));
   told.texts["reason"] = breaker.reason;
   told.numbers["since_ms"] = breaker.since.count();
   told.numbers["probe_ms"] = breaker.probe.count();
@@ -273,7 +273,7 @@ WhySentence halted_sentence(const WhyList& list) {
   WhySentence told =
       sentence("halted", "The schedule " + list_text(list) + " is halted" +
                              (list.halted->empty() ? "" : " by " + escape(*list.halted)) +
-                             "; to resume it: w8yctl schedule -k " + schedule_text(list) +
+                             "; to resume it: w8yctl schedule -k " + schedule_argument(list) +
                              " control RESUME");
   if (!list.halted->empty()) told.texts["by"] = *list.halted;
   return told;

@@ -61,8 +61,12 @@ std::string list_text(const WhyList& list) {
   return escape_text(list.name);
 }
 
-std::string schedule_text(const WhyList& list) {
-  return escape_text(list.key_prefix.value_or(list.name));
+std::string list_argument(const WhyList& list) {
+  return shell_argument(list.name);
+}
+
+std::string schedule_argument(const WhyList& list) {
+  return shell_argument(list.key_prefix.value_or(list.name));
 }
 
 std::string ended(std::string text) {

@@ -23,8 +23,10 @@ std::string at_and_in(const WhyList& list, WallTime time);
 std::string since_text(const WhyList& list, WallTime time);
 /// Returns the name of the list, escaped.
 std::string list_text(const WhyList& list);
-/// Returns the key prefix of a schedule.
-std::string schedule_text(const WhyList& list);
+/// Returns the list as an argument of a shell command.
+std::string list_argument(const WhyList& list);
+/// Returns the key prefix of a schedule as an argument of a shell command.
+std::string schedule_argument(const WhyList& list);
 /// Returns a text of another program as the end of a sentence, with exactly one full stop.
 std::string ended(std::string text);
 

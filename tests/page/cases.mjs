@@ -90,7 +90,7 @@ command = ["true"]
 
   await redis.ask('RPUSH', 'broken:list', 'bad-one');
   await viewer.reads(wrong, /Quarantined\s+1 item is quarantined in broken/);
-  await viewer.reads(wrong, /Failing\s+\d of \d runs? of broken failed within the last hour/);
+  await viewer.reads(wrong, /Failing\s+\d of \d runs? of broken on this host failed within the last hour/);
   host.ctl('pause', 'rest', '--reason', 'moving <b>house</b>');
   await viewer.reads(wrong, /Paused\s+rest is paused: [^]*moving <b>house<\/b>/);
   // The problems are those of `w8yctl status`.

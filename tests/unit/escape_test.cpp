@@ -91,3 +91,26 @@ TEST_CASE("UTF-8 is validated strictly") {
   CHECK_FALSE(is_utf8("\xf0\x8f\xbf\xbf"));
   CHECK_FALSE(is_utf8("\xf5\x80\x80\x80"));
 }
+
+TEST_CASE("an argument of a shell command stands for exactly its bytes, and runs nothing") {
+  CHECK(shell_argument("work") == "work");
+  CHECK(shell_argument("media:films/a.b@c,d+e%f-g_h") == "media:films/a.b@c,d+e%f-g_h");
+  CHECK(shell_argument("") == "''");
+  CHECK(shell_argument("a b") == "'a b'");
+  CHECK(shell_argument("$(touch x)") == "'$(touch x)'");
+  CHECK(shell_argument("*") == "'*'");
+  CHECK(shell_argument("{work}") == "'{work}'");
+  CHECK(shell_argument("it's") == R"('it'\''s')");
+  CHECK(shell_argument("back\\slash") == "'back\\slash'");
+  CHECK(shell_argument("\xc3\xbc ") == "'\xc3\xbc '");
+  CHECK(shell_argument("new\nline") == R"($'new\x0aline')");
+  CHECK(shell_argument("it's\t\\") == R"($'it\'s\x09\\')");
+  CHECK(shell_argument("\xff\xfe") == R"($'\xff\xfe')");
+}
+
+TEST_CASE("an item at the end of a command has its bytes, or is a placeholder if it is long") {
+  CHECK(shell_item("a b") == "'a b'");
+  CHECK(shell_item("--dash") == "-- --dash");
+  CHECK(shell_item(std::string("a\0b", 3)) == "--base64 YQBi");
+  CHECK(shell_item(std::string(max_shown + 1, 'x')) == "ITEM");
+}

@@ -59,15 +59,15 @@ TEST_CASE("jobs with an invalid schedule and jobs that have died are problems") 
   mix.stats->items = {{"queued", 3}, {"due", 0}, {"bad", 1}, {"died", 2}};
   CHECK(told(good_host(), {mix}) ==
         Texts{"invalid|1 job has an invalid schedule (status BAD) in mix; set a valid one with "
-              "\"w8yctl schedule set\"",
+              "\"w8yctl schedule -k KEY_PREFIX set\"",
               "died|2 jobs have failed for good (status DIE) in mix; set the schedule again with "
-              "\"w8yctl schedule set\""});
+              "\"w8yctl schedule -k KEY_PREFIX set\""});
   ListStatus cron = mix;
   cron.prefix = "cron";
   cron.stats->items = {{"bad", 4}};
   CHECK(told(good_host(), {mix, cron})[0] ==
         "invalid|5 jobs have an invalid schedule (status BAD): 1 in mix and 4 in cron; set a valid "
-        "one with \"w8yctl schedule set\"");
+        "one with \"w8yctl schedule -k KEY_PREFIX set\"");
 }
 
 TEST_CASE("a list whose items wait longer than its overdue_after is overdue") {
@@ -183,9 +183,9 @@ TEST_CASE("recent failures are a problem that names the last error") {
   work.last_error_at = 10h - 5s;
   work.recent_runs = 29;
   work.recent_failed = 3;
-  CHECK(told(good_host(), {work}) ==
-        Texts{"failing|3 of 29 runs of work failed within the last hour, the last one 5s ago: exit "
-              "status 1"});
+  CHECK(told(good_host(), {work}) == Texts{"failing|3 of 29 runs of work on this host failed "
+                                           "within the last hour, the last one 5s ago: exit "
+                                           "status 1"});
   work.recent_runs = 30;  // exactly alert_failures
   CHECK(told(good_host(), {work}).empty());
   work.alert_failures = 0;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/escape.hpp"
 #include "source/schedule/disposition.hpp"
 
 namespace w8y::source {
@@ -9,9 +10,9 @@ namespace w8y::source {
 namespace {
 
 /// Returns the message for a halted list. `who`: the operator that has sent HALT, if known.
-std::string halt_text(const std::string& who) {
-  return "HALT" + (who.empty() ? std::string() : " by " + who) +
-         "; \"w8yctl schedule control RESUME\" ends it";
+std::string halt_text(const std::string& who, const std::string& key_prefix) {
+  return "HALT" + (who.empty() ? std::string() : " by " + who) + "; \"w8yctl schedule -k " +
+         shell_argument(key_prefix) + " control RESUME\" ends it";
 }
 
 }  // namespace
@@ -22,13 +23,18 @@ ScheduleSource::ScheduleSource(const Clock& clock, IdlePolls& idle, SourceHandle
 
 ScheduleSource::~ScheduleSource() = default;
 
+void ScheduleSource::use(ListConfigPtr rule) {
+  key_prefix_ = rule->bare_key_prefix();
+  ClaimingSource::use(std::move(rule));
+}
+
 void ScheduleSource::settle(EndedRun&& run) {
   const ScheduleDisposition disposition = dispose_of_scheduled(run);
   queue_->settle({std::move(run), disposition.what, disposition.failures});
 }
 
 void ScheduleSource::prepare(ClaimReply& reply) {
-  if (reply.end == ClaimEnd::halted) reply.detail = halt_text(reply.detail);
+  if (reply.end == ClaimEnd::halted) reply.detail = halt_text(reply.detail, key_prefix_);
 }
 
 /// Changes of the timeline are handled by the Dispatcher.

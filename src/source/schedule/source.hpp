@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "source/claiming_source.hpp"
 #include "store/schedule/queue.hpp"
@@ -18,6 +19,7 @@ class ScheduleSource final : public ClaimingSource, private store::ScheduleQueue
                  const MakeQueue& make);
   ~ScheduleSource() override;
 
+  void use(ListConfigPtr rule) override;
   void settle(EndedRun&& run) override;
 
  private:
@@ -34,6 +36,7 @@ class ScheduleSource final : public ClaimingSource, private store::ScheduleQueue
   }
 
   std::unique_ptr<store::ScheduleQueue> queue_;
+  std::string key_prefix_;
 };
 
 }  // namespace w8y::source
