@@ -84,8 +84,12 @@ bool serves(ListState state) {
 void ListTotals::add(const std::string& host, const ListStatus& list) {
   const std::pair nearness(distance_of(list.state), std::string_view(host));
   const bool paused = list.pause && list.state == ListState::paused;
-  equal_ = paused || (equal_ && (hosts == 0 || (state == list.state && why == list.why)));
-  if (paused || hosts == 0 || nearness < std::pair(distance_of(state), std::string_view(host_))) {
+  // All hosts have an open breaker in common. Its text has durations, which differ by host.
+  const bool same_breaker = state == list.state && state == ListState::breaker_open;
+  equal_ = paused || hosts == 0 ||
+           (equal_ && (same_breaker || (state == list.state && why == list.why)));
+  if (paused || hosts == 0 || same_breaker ||
+      nearness < std::pair(distance_of(state), std::string_view(host_))) {
     state = list.state;
     why = list.why;
     caps = list.caps;
@@ -103,7 +107,13 @@ void ListTotals::add(const std::string& host, const ListStatus& list) {
 void ListTotals::finish(const std::optional<ListStats>& stats) {
   if (fleet_concurrency_ > 0) slots = std::min<std::uint64_t>(slots, fleet_concurrency_);
   if (!equal_ && !why.empty()) why = escape_text(host_) + ": " + why;
-  if (const auto counted = running_in(stats)) running = static_cast<std::size_t>(*counted);
+  const auto counted = running_in(stats);
+  if (!counted) return;
+  running = static_cast<std::size_t>(*counted);
+  // The statistics and the reports have different ages, and also another program may run an item.
+  if (running == 0 || state != ListState::idle) return;
+  state = ListState::running;
+  why.clear();
 }
 
 FleetSummary::FleetSummary(const HostStatus& host, const FleetLists& others)

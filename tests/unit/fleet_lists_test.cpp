@@ -75,6 +75,28 @@ TEST_CASE("a reason that all hosts share names no host") {
   totals.add("web2", paused);
   totals.finish(std::nullopt);
   CHECK(totals.why == "new disks");
+
+  ListTotals failing;
+  ListStatus open = list(ListState::breaker_open);
+  open.why = "breaker open for 20s";
+  failing.add("web1", open);
+  open.why = "breaker open for 25s";
+  failing.add("web2", open);
+  failing.finish(std::nullopt);
+  CHECK(failing.why == "breaker open for 25s");
+}
+
+TEST_CASE("an idle list is running if an item of its statistics is") {
+  ListStatus idle = list(ListState::idle);
+  idle.why = "no item is free";
+  ListStats stats;
+  stats.items = {{"running", 1}};
+  ListTotals totals;
+  totals.add("web1", idle);
+  totals.finish(stats);
+  CHECK(totals.state == ListState::running);
+  CHECK(totals.why.empty());
+  CHECK(totals.running == 1);
 }
 
 TEST_CASE("a pause holds on all hosts, also on hosts that have not reported it") {
