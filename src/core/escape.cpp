@@ -157,9 +157,9 @@ std::string shell_argument(std::string_view bytes) {
   for (const char byte : bytes) {
     if (printable) {
       text += byte == '\'' ? "'\\''" : std::string(1, byte);
-    } else if (byte == '\'' || byte == '\\') {
-      text += {'\\', byte};
-    } else if (byte >= ' ' && byte <= '~') {
+    } else if (byte == '\\') {
+      text += "\\\\";
+    } else if (byte >= ' ' && byte <= '~' && byte != '\'') {
       text += byte;
     } else {
       constexpr std::string_view digits = "0123456789abcdef";

@@ -24,9 +24,10 @@ std::string escape_line(std::string_view line);
 /// empty, contains blanks, quotes or '=', or was escaped.
 std::string escape_text(std::string_view bytes, std::size_t max = max_shown);
 
-/// Returns an argument of a shell command that stands for exactly these bytes, with single quotes
-/// if it has blanks or special characters, and as $'…' if its bytes cannot be shown. Bytes from
-/// outside thus never run a command when a user pastes it.
+/// Returns an argument of a shell command that stands for these bytes, with single quotes if it has
+/// blanks or special characters, and as $'…' (bash, zsh) if its bytes cannot be shown. So bytes
+/// from outside never run a command when a user pastes it, also in a shell without $'…'. A NUL byte
+/// cannot be part of an argument.
 std::string shell_argument(std::string_view bytes);
 
 /// Returns the last argument of a command of w8yctl that stands for an item, as shell_argument()

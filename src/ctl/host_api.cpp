@@ -53,7 +53,7 @@ JsonFields answer_of(const http::HttpResult& result, const std::string& socket,
                   "the program at the status socket " + escape_text(socket) + " is not w8yd");
   // The result of a fleet command is printed even if some hosts failed.
   if (result.status < 300 || json->has(member)) return std::move(*json);
-  const std::string why = escape(json->text("error"));
+  const std::string why = escape_line(json->text("error"));
   throw Failure(result.status == 503 ? not_reachable : refused,
                 why.empty() ? "w8yd returned HTTP status " + std::to_string(result.status) : why,
                 lines_of(*json));

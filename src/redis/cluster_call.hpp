@@ -20,7 +20,7 @@ struct ClusterCall {
   bool anywhere = false;           ///< the call has no key
   const Script* script = nullptr;  ///< if set, the words are its keys and arguments
   std::size_t keys = 0;            ///< of the script
-  std::vector<Part> parts;  ///< one, or those of a transaction, which goes to one node as a whole
+  std::vector<Part> parts;         ///< one, or several that go to one node, and are not sent again
   std::optional<HostPort> ask_target;  ///< named by ASK: once, after ASKING
   int redirections = 0;
   Instant timeout{};  ///< time after which the call is not sent again

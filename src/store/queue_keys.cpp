@@ -14,9 +14,8 @@ class QueueKeys::Key final : public LookBatcher::Empty {
 
  private:
   void add_key_of_list(std::string& to) const override { to += name; }
-  /// If Redis refuses the peek, the key is not tracked, and polls find additions.
   void empty_looked(const LookReply& reply) override {
-    if (!reply.worth_it || !is_tracked()) return;
+    if (!reply.worth_it) return;
     untrack();
     keys_.added_();
   }
@@ -44,9 +43,8 @@ double QueueKeys::track(const std::vector<std::string>& names) {
     for (const std::string& name : names) keys_.push_back(std::make_unique<Key>(*this, name));
   }
   double cost = 0;
-  if (!peeks_.tracks()) return cost;
   for (const auto& key : keys_) {
-    if (key->is_tracked()) continue;
+    if (key->is_tracked() || !peeks_.tracks(key->name)) continue;
     peeks_.if_empty(*key);
     cost = 1;  // the keys share a command
   }

@@ -35,7 +35,8 @@ ServerTracking::~ServerTracking() {
 // ---- The connections
 
 void ServerTracking::on_up() {
-  target_ = subscriber_.client_id();  // 0 if its connection is down as well
+  target_ = subscriber_.client_id();                 // 0 if its connection is down as well
+  if (alone_ && confirmed_ != target_) target_ = 0;  // it may lack the permission for the channel
   switch_on();
 }
 
@@ -194,11 +195,9 @@ void Tracking::on_slots_moved() {
   for (redis::Client* const node : nodes) servers_.at(node)->tracking.lose_all();
 }
 
-bool Tracking::on() {
-  if (single_) return single_->on();
-  bool any = false;
-  for (const auto& [node, server] : servers_) any = server->tracking.on() || any;
-  return any;
+bool Tracking::on(std::string_view key) {
+  ServerTracking* const server = server_of(key);
+  return server != nullptr && server->on();
 }
 
 ServerTracking* Tracking::server_of(std::string_view key) {
@@ -221,12 +220,25 @@ void Tracking::add(Peek& peek, Key& key, std::string_view name) {
   if (peek.server != nullptr && peek.server->on()) peek.server->add(peek.keys, key, name);
 }
 
+/// A redirected peek is sent again without tracking. While a hash slot is migrated, Redis redirects
+/// each command for a key that does not exist.
 void Tracking::call(Peek peek, const redis::Command& command, redis::Client::Callback callback) {
   // The server may have left the cluster since add().
   ServerTracking* const server = server_of(command[1]);
   if (peek.empty() || server == nullptr || server != peek.server)
     return client_.call(command, std::move(callback));
-  server->call(std::move(peek.keys), command, std::move(callback));
+  if (single_) return server->call(std::move(peek.keys), command, std::move(callback));
+  std::vector<std::string> sent(command.begin(), command.end());
+  server->call(
+      std::move(peek.keys), command,
+      [&client = client_, sent = std::move(sent),
+       callback = std::move(callback)](const redis::Answer& answer) {
+        using redis::ErrorCode;
+        const ErrorCode code = answer.error();
+        if (code == ErrorCode::moved || code == ErrorCode::ask || code == ErrorCode::tryagain)
+          return client.call(redis::Command(sent.begin(), sent.end()), callback);
+        if (callback) callback(answer);
+      });
 }
 
 }  // namespace w8y::store

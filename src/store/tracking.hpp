@@ -70,7 +70,7 @@ class ServerTracking final : private redis::Client::Listener, private redis::Mes
   [[nodiscard]] bool on() {
     if (!invalidations_) invalidations_ = subscriber_.subscribe("__redis__:invalidate", *this);
     if (!alone_) follow_subscriber();
-    return on_;
+    return on_ && (!alone_ || subscriber_.client_id() == target_);
   }
 
   /// Forgets all keys of a name, so that no call follows. Must be called when this client may have
@@ -97,7 +97,10 @@ class ServerTracking final : private redis::Client::Listener, private redis::Mes
   void on_down(const std::string& why) override;
   // redis::MessageHandler
   void on_message(std::string_view channel, std::string_view key) override;
-  void on_confirmed(std::string_view) override { follow_subscriber(); }
+  void on_confirmed(std::string_view) override {
+    confirmed_ = subscriber_.client_id();
+    follow_subscriber();
+  }
 
   void follow_subscriber();
   void switch_on();
@@ -115,8 +118,9 @@ class ServerTracking final : private redis::Client::Listener, private redis::Mes
   const Clock& clock_;
   const bool alone_;
   bool on_ = false;
-  unsigned times_on_ = 0;    ///< so that a late reply does not end newer tracking
-  std::int64_t target_ = 0;  ///< ID of the connection of the subscriber; 0 = unknown
+  unsigned times_on_ = 0;       ///< so that a late reply does not end newer tracking
+  std::int64_t target_ = 0;     ///< ID of the connection of the subscriber; 0 = unknown
+  std::int64_t confirmed_ = 0;  ///< the same when the channel was confirmed last
   /// By the hash of their names: two names with one hash cost a peek.
   Keys keys_;
   Timer again_;
@@ -137,8 +141,8 @@ class Tracking final : private redis::Client::NodeListener {
   Tracking(const Tracking&) = delete;
   Tracking& operator=(const Tracking&) = delete;
 
-  /// Returns whether peeks can be tracked, in a cluster on at least one server.
-  [[nodiscard]] bool on();
+  /// Returns whether a peek at this key can be tracked.
+  [[nodiscard]] bool on(std::string_view key);
   /// As in ServerTracking.
   void untrack(std::string_view name);
   /// Keys of a tracked peek; all of them are in one hash slot.

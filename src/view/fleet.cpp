@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -191,13 +191,18 @@ void classify_names(FleetView& view) {
   }
 }
 
-/// Removes unresponsive hosts whose name a live host has: they were killed and started again.
+/// Removes hosts that were killed and started again: they have sent no heartbeat since a live host
+/// of their name started.
 void remove_replaced(FleetView& view) {
-  std::set<std::string> live;
-  for (const FleetHost& host : view.hosts)
-    if (host.error.empty() && !host.unresponsive) live.insert(host.heartbeat.host);
-  std::erase_if(view.hosts, [&live](const FleetHost& host) {
-    return host.unresponsive && live.contains(host.heartbeat.host);
+  std::map<std::string, WallTime> started;  // by name: newest start of a live host
+  for (const FleetHost& host : view.hosts) {
+    if (!host.error.empty() || host.unresponsive) continue;
+    WallTime& newest = started[host.heartbeat.host];
+    newest = std::max(newest, host.heartbeat.started);
+  }
+  std::erase_if(view.hosts, [&started](const FleetHost& host) {
+    const auto found = started.find(host.heartbeat.host);
+    return host.unresponsive && found != started.end() && host.last_heartbeat < found->second;
   });
 }
 

@@ -179,7 +179,7 @@ struct FleetView {
 /// Records that not all lists of the host are shown.
 void truncate_lists(FleetHost& host);
 /// Marks hosts that are unresponsive, outdated, or share their name with another host. Removes
-/// expired hosts whose name is that of a later host. Sorts the hosts.
+/// hosts that have died if a host of their name has started later. Sorts the hosts.
 void classify(FleetView& view);
 /// Returns why `own` must claim nothing: a live host of the fleet uses another format and started
 /// earlier, or at the same time with a smaller ID. Empty: there is none. nullptr: a client, which

@@ -115,6 +115,22 @@ TEST_CASE("lists are peeked at again when a hash slot of the cluster has moved")
   CHECK(at.wakes(3, before + 1));
 }
 
+TEST_CASE("an empty list whose hash slot is being migrated is not worth a claim") {
+  ClusterLists at;
+  CHECK(at.track());
+  at.push(0, 0);
+  CHECK(at.wakes(0, 1));  // the list is not tracked any more
+  CHECK(at.cluster.nodes[0]->command({"LPOP", at.prefixes[0] + ":list"}) == "new");
+  at.cluster.start_move(at.cluster.slot_of(at.prefixes[0]), 0, 1);
+  // Redis redirects each command for the missing list now.
+  Host& host = *at.hosts[0];
+  host.reported.peeks.clear();
+  host.source.look(store::Look::items);
+  REQUIRE(turn_until(at.loop, [&] { return host.reported.peeks.size() == 1; }));
+  CHECK_FALSE(host.reported.peeks[0].worth_it);
+  CHECK_FALSE(host.source.hears());
+}
+
 TEST_CASE("lists in a cluster that forbids CLIENT TRACKING are peeked at without it") {
   ClusterLists at;
   for (const auto& node : at.cluster.nodes)

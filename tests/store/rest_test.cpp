@@ -62,7 +62,7 @@ using Places = std::vector<std::size_t>;
 
 void wait_for_tracking(Lists& lists) {
   CHECK(turn_until(lists.loop, [&] {
-    return lists.session->tracking.on() && lists.session->client.connected() &&
+    return lists.session->tracking.on("l0:list") && lists.session->client.connected() &&
            lists.session->subscriber.connected();
   }));
 }
@@ -419,7 +419,7 @@ TEST_CASE("tracked lists stay tracked if Redis refuses the tracked peek of anoth
   CHECK(turn_until(loop, [&] { return lists.told[1]->wakes == 1; }));
   server.command({"ACL", "SETUSER", "w8y", "-client|caching"});
   lists.sources[1]->look(store::Look::items);
-  CHECK(turn_until(loop, [&] { return !lists.session->tracking.on(); }));
+  CHECK(turn_until(loop, [&] { return !lists.session->tracking.on("l0:list"); }));
   CHECK_FALSE(lists.sources[1]->hears());
   CHECK(lists.sources[0]->hears());
   server.command({"RPUSH", "l0:list", "a"});

@@ -317,7 +317,7 @@ TEST_CASE("a host is notified of its queues, the timeline, slots and control com
 TEST_CASE("a host is notified of jobs that other clients add to its queues and timeline") {
   Bike bike(schedule_rule(), {"A", "B", "A"});
   ScheduleHost dispatcher(bike.loop, bike.server.url(), schedule_rule(), {"A"}, "there");
-  const auto on = [](ScheduleHost& host) { return host.session->tracking.on(); };
+  const auto on = [](ScheduleHost& host) { return host.session->tracking.on("bike-timeline"); };
   CHECK(turn_until(bike.loop, [&] { return on(bike.host) && on(dispatcher); }));
   const auto report = [&](ScheduleHost& host, const std::vector<std::string>& command) {
     host.reported.news.clear();

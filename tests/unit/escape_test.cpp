@@ -104,7 +104,7 @@ TEST_CASE("an argument of a shell command stands for exactly its bytes, and runs
   CHECK(shell_argument("back\\slash") == "'back\\slash'");
   CHECK(shell_argument("\xc3\xbc ") == "'\xc3\xbc '");
   CHECK(shell_argument("new\nline") == R"($'new\x0aline')");
-  CHECK(shell_argument("it's\t\\") == R"($'it\'s\x09\\')");
+  CHECK(shell_argument("it's\t\\") == R"($'it\x27s\x09\\')");
   CHECK(shell_argument("\xff\xfe") == R"($'\xff\xfe')");
 }
 

@@ -86,7 +86,7 @@ void LookBatcher::answer(const Empties& batch, std::size_t begin, std::size_t en
 void LookBatcher::if_locked(Part part, Tracking::Key& key, Answer answer) {
   Lockeds& lists = locked_[group(part.list)];
   Tracking::Peek tracked;
-  if (!key.is_tracked() && tracks()) tracking_.add(tracked, key, part.list);
+  if (!key.is_tracked() && tracks(part.list)) tracking_.add(tracked, key, part.list);
   lists.push_back({std::move(part), std::move(tracked), std::move(answer)});
   gather();
 }
@@ -155,8 +155,9 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
     const std::size_t begins = keys.size();
     batch->lists[i]->add_key_of_list(keys);
     ends.push_back(keys.size());
-    if (!tracks() || batch->lists[i]->is_tracked()) continue;
-    tracking_.add(tracked, *batch->lists[i], std::string_view(keys).substr(begins));
+    const std::string_view key = std::string_view(keys).substr(begins);
+    if (batch->lists[i]->is_tracked() || !tracks(key)) continue;
+    tracking_.add(tracked, *batch->lists[i], key);
   }
   if (ends.empty()) return;
   redis::Command command{"EXISTS"};

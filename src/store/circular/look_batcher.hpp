@@ -84,8 +84,10 @@ class LookBatcher {
   /// on, up to the end of the list. `key`: the list, which is tracked from then on if possible.
   /// With Look::length, a list that peeks alone needs no script.
   void if_locked(Part part, Tracking::Key& key, Answer answer);
-  /// Returns whether the next change of a list is reported after a peek.
-  [[nodiscard]] bool tracks() { return tracking_.on() && !exists_forbidden_; }
+  /// Returns whether the next change of this key is reported after a peek.
+  [[nodiscard]] bool tracks(std::string_view key) {
+    return tracking_.on(key) && !exists_forbidden_;
+  }
 
   /// Forgets what an ACL has refused. A new connection may have another user.
   void forget_refusals();

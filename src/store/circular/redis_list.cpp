@@ -55,6 +55,12 @@ RedisCircularList::Work& RedisCircularList::work() {
   return *work_;
 }
 
+bool RedisCircularList::can_hear() const {
+  std::string key;
+  add_key_of_list(key);
+  return session_->circular.look_batcher.tracks(key);
+}
+
 const std::shared_ptr<CircularLeaseStore>& RedisCircularList::store() {
   auto& store = work().store;
   if (!store)

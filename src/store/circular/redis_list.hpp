@@ -44,7 +44,7 @@ class RedisCircularList final : public CircularList,
     return is_tracked() && session_->subscriber.connected();
   }
   [[nodiscard]] bool may_miss() const override { return session_->in_cluster; }
-  [[nodiscard]] bool can_hear() const override { return session_->circular.look_batcher.tracks(); }
+  [[nodiscard]] bool can_hear() const override;
   void may_stop_listening() override;
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 

@@ -52,8 +52,8 @@ double ScheduleNewsChannels::track_queues() {
 }
 
 double ScheduleNewsChannels::track_timeline(double due) {
-  if (timeline_.is_tracked() || !session_.tracking.on()) return 0;
   const std::string timeline = ScheduleKeys(prefix_).timeline;
+  if (timeline_.is_tracked() || !session_.tracking.on(timeline)) return 0;
   Tracking::Peek peek;
   session_.tracking.add(peek, timeline_, timeline);
   session_.tracking.call(std::move(peek), {"ZRANGE", timeline, "0", "0", "WITHSCORES"},

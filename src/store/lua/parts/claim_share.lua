@@ -27,7 +27,7 @@ local function share_of_caller()
     share = overdue and math.max(1, math.ceil(part)) or 0
   end
   -- The items that were claimed longest ago are at the left end, and new ones at the right end. This
-  -- claim notifies the waiters of both: no other client may do so.
+  -- claim notifies the waiters of both, since perhaps no other client does.
   local most_bytes = tonumber(ARGV[11])
   local free, examined = free_among(0, min(16, length), most_bytes / 2)
   local more = free == examined and examined < length
