@@ -44,6 +44,13 @@ int check_written(int exit) {
   return ctl::refused;
 }
 
+/// Prints a failure. Returns the exit status.
+int end_with(const ctl::Failure& failure) {
+  ctl::complain(failure.what());
+  for (const auto& line : failure.more()) ctl::complain(line);
+  return failure.exit();
+}
+
 }  // namespace
 
 void ctl::complain(const std::string& line) {
@@ -58,19 +65,14 @@ int main(int argc, char** argv) {
   try {
     return check_written(run(argc, argv));
   } catch (const ctl::Failure& failure) {
-    ctl::complain(failure.what());
-    for (const auto& line : failure.more()) ctl::complain(line);
-    return failure.exit();
+    return end_with(failure);
   } catch (const w8y::verbs::QueryError& refusal) {
-    const bool no_reply = refusal.status() == 503;
-    ctl::complain((no_reply ? "cannot reach Redis: " : "") + std::string(refusal.what()));
-    return refusal.status() == 400   ? ctl::wrong_usage
-           : refusal.status() == 503 ? ctl::not_reachable
-                                     : ctl::refused;
+    if (refusal.status() == 503) return end_with(ctl::redis_failure(false, refusal.what()));
+    ctl::complain(refusal.what());
+    return refusal.status() == 400 ? ctl::wrong_usage : ctl::refused;
   } catch (const w8y::redis::RedisError& error) {
-    const bool no_reply = error.code() == w8y::redis::ErrorCode::none;
-    ctl::complain((no_reply ? "cannot reach Redis: " : "") + w8y::escape(error.what()));
-    return no_reply ? ctl::not_reachable : ctl::refused;
+    const bool replies = error.code() != w8y::redis::ErrorCode::none;
+    return end_with(ctl::redis_failure(replies, error.what()));
   } catch (const std::exception& error) {
     ctl::complain(w8y::escape(error.what()));
     return ctl::refused;

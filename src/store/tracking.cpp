@@ -217,7 +217,7 @@ void Tracking::Peek::add(const Peek& other) {
 
 void Tracking::add(Peek& peek, Key& key, std::string_view name) {
   peek.server = server_of(name);
-  if (peek.server != nullptr && peek.server->on()) peek.server->add(peek.keys, key, name);
+  if (peek.server != nullptr) peek.server->add(peek.keys, key, name);
 }
 
 /// A redirected peek is sent again without tracking. While a hash slot is migrated, Redis redirects
@@ -225,8 +225,7 @@ void Tracking::add(Peek& peek, Key& key, std::string_view name) {
 void Tracking::call(Peek peek, const redis::Command& command, redis::Client::Callback callback) {
   // The server may have left the cluster since add().
   ServerTracking* const server = server_of(command[1]);
-  if (peek.empty() || server == nullptr || server != peek.server)
-    return client_.call(command, std::move(callback));
+  if (server == nullptr || server != peek.server) return client_.call(command, std::move(callback));
   if (single_) return server->call(std::move(peek.keys), command, std::move(callback));
   std::vector<std::string> sent(command.begin(), command.end());
   server->call(

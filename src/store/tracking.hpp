@@ -65,8 +65,8 @@ class ServerTracking final : private redis::Client::Listener, private redis::Mes
     State state_ = State::untracked;
   };
 
-  /// Returns whether peeks can be tracked. Follows a new connection of the subscriber, whose ID is
-  /// known before any of its channels is confirmed, so a peek after that is tracked.
+  /// Returns whether peeks can be tracked. Follows a new connection of a shared subscriber, whose
+  /// ID is known before any of its channels is confirmed, so a peek after that is tracked.
   [[nodiscard]] bool on() {
     if (!invalidations_) invalidations_ = subscriber_.subscribe("__redis__:invalidate", *this);
     if (!alone_) follow_subscriber();
@@ -153,7 +153,7 @@ class Tracking final : private redis::Client::NodeListener {
     /// Adds the keys of another peek in the same hash slot.
     void add(const Peek& other);
   };
-  /// As in ServerTracking. The key is not added if its server is not known, or cannot track it.
+  /// As in ServerTracking. The key is not added if its server is not known.
   void add(Peek& peek, Key& key, std::string_view name);
   /// Sends a tracked peek, whose first argument is a key.
   void call(Peek peek, const redis::Command& command, redis::Client::Callback callback);

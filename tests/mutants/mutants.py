@@ -57,7 +57,7 @@ MUTANTS = [
            "    if retakes and not (two_names and held_by_other(KEYS[i])) then\n", "    if retakes then\n"),
     # ---- Lua: claims
     Mutant("right-end-unseen", "A claim notifies no waiter of a new item while another item is free.",
-           PARTS + "claim_share.lua", "if free <= called + others and", "if free <= called and"),
+           PARTS + "claim_share.lua", "if free <= others and", "if free <= called and"),
     Mutant("claim-over-lock", "A claim of one item ignores its lock.", PARTS + "claim_fast_path.lua",
            "ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then", "ARGV[2] .. ARGV[first_run], 'PX', ARGV[3]) then"),
     Mutant("claims-over-locks", "A claim of several items ignores their locks.", PARTS + "claim_take.lua",

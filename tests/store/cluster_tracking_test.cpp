@@ -45,8 +45,11 @@ struct ClusterLists {
   void push(std::size_t node, std::size_t list) {
     CHECK(cluster.nodes[node]->command({"RPUSH", prefixes[list] + ":list", "new"}) == "1");
   }
-  bool wakes(std::size_t list, int times) {
-    return turn_until(loop, [&] { return hosts[list]->reported.wakes == times; });
+  /// Pushes an item, and returns whether this wakes the list.
+  bool reports(std::size_t node, std::size_t list) {
+    const int before = hosts[list]->reported.wakes;
+    push(node, list);
+    return turn_until(loop, [&] { return hosts[list]->reported.wakes == before + 1; });
   }
 
   Cluster cluster;
@@ -65,8 +68,7 @@ TEST_CASE("each server of a cluster reports additions to its lists") {
   ClusterLists at;
   CHECK(at.track());
   for (std::size_t list = 0; list < 3; ++list) {
-    at.push(list, list);
-    CHECK(at.wakes(list, 1));
+    CHECK(at.reports(list, list));
     CHECK_FALSE(at.hosts[list]->source.hears());
     // An addition may be missed when a hash slot moves, so the list is polled as often as others.
     CHECK(at.hosts[list]->source.may_miss());
@@ -83,12 +85,10 @@ TEST_CASE("lists in a cluster are tracked again after a connection has ended") {
     CHECK(turn_until(at.loop, [&] { return !at.hosts[1]->source.hears(); }));
   }
   CHECK(at.track());
-  const int before = at.hosts[1]->reported.wakes;
-  at.push(1, 1);
-  CHECK(at.wakes(1, before + 1));
+  CHECK(at.reports(1, 1));
 }
 
-TEST_CASE("a server of a cluster whose report is lost has its lists peeked at again") {
+TEST_CASE("lists are peeked at again when a server of a cluster has lost their reports") {
   ClusterLists at;
   CHECK(at.track());
   at.hosts[1]->reported.changes = 0;
@@ -110,16 +110,13 @@ TEST_CASE("lists are peeked at again when a hash slot of the cluster has moved")
   CHECK(at.hosts[0]->claim(1).end == ClaimEnd::empty);
   CHECK(turn_until(at.loop, [&] { return at.hosts[3]->reported.changes == 1; }));
   CHECK(at.track());
-  const int before = at.hosts[3]->reported.wakes;
-  at.push(1, 3);
-  CHECK(at.wakes(3, before + 1));
+  CHECK(at.reports(1, 3));
 }
 
 TEST_CASE("an empty list whose hash slot is being migrated is not worth a claim") {
   ClusterLists at;
   CHECK(at.track());
-  at.push(0, 0);
-  CHECK(at.wakes(0, 1));  // the list is not tracked any more
+  CHECK(at.reports(0, 0));  // the list is not tracked any more
   CHECK(at.cluster.nodes[0]->command({"LPOP", at.prefixes[0] + ":list"}) == "new");
   at.cluster.start_move(at.cluster.slot_of(at.prefixes[0]), 0, 1);
   // Redis redirects each command for the missing list now.

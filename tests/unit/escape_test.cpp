@@ -92,7 +92,7 @@ TEST_CASE("UTF-8 is validated strictly") {
   CHECK_FALSE(is_utf8("\xf5\x80\x80\x80"));
 }
 
-TEST_CASE("an argument of a shell command stands for exactly its bytes, and runs nothing") {
+TEST_CASE("an argument of a shell command stands for its bytes, and never runs a command") {
   CHECK(shell_argument("work") == "work");
   CHECK(shell_argument("media:films/a.b@c,d+e%f-g_h") == "media:films/a.b@c,d+e%f-g_h");
   CHECK(shell_argument("") == "''");

@@ -31,7 +31,7 @@ local function share_of_caller()
   local most_bytes = tonumber(ARGV[11])
   local free, examined = free_among(0, min(16, length), most_bytes / 2)
   local more = free == examined and examined < length
-  if free <= called + others and examined < length then
+  if free <= others and examined < length then
     local first = math.max(examined, length - 16)
     free = free + free_among(first, length - first, most_bytes)
   end
