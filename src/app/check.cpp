@@ -111,7 +111,7 @@ int check(const Config& config, bool strict) {
   for (const auto& line : shortfalls(served, config.supervisor, process::host_limits()))
     std::cerr << "w8yd: " << line << '\n';
   for (const ListConfigPtr& rule : all) {
-    const std::string& program = rule->is_command() ? rule->command->front() : *rule->executor;
+    const std::string& program = rule->program();
     std::cout << escape_text(rule->prefix) << ": " << escape_text(program) << ": "
               << verdict(*rule, answers.at(rule->prefix), of_scripts) << '\n';
   }

@@ -71,7 +71,7 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
   status.prefix = rule.prefix;
   facts.add_to(status);
   status.program = program_text(rule);
-  status.probed = rule.is_command() ? rule.command->front() : *rule.executor;
+  status.probed = rule.program();
   status.enabled = rule.enabled;
   status.caps = list.caps().caps;
   status.executor_version = list.caps().version;

@@ -165,6 +165,10 @@ struct ListConfig {
   }
 
   [[nodiscard]] bool is_command() const { return !command->empty(); }
+  /// Returns the executor, or the program of the command.
+  [[nodiscard]] const std::string& program() const {
+    return is_command() ? command->front() : *executor;
+  }
   /// Returns the key prefix without a final ':'. That of a schedule may differ from its name.
   [[nodiscard]] const std::string& bare_key_prefix() const;
   /// Returns the part of a key before its name: "work:", or empty for the empty prefix.

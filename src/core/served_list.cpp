@@ -35,8 +35,10 @@ void ServedList::on_enqueued(Duration late) {
 void ServedList::decide(ListConfigPtr rule, const ProbeResult& answer) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   Ineligibility refusal;
+  std::string program;
   if (const auto* refused = std::get_if<Ineligibility>(&answer)) {
     refusal = *refused;
+    if (!refusal.of_host) program = rule->program();
   } else {
     const Caps& caps = std::get<Caps>(answer);
     if (caps != *caps_) caps_.edit() = caps;
@@ -55,15 +57,16 @@ void ServedList::decide(ListConfigPtr rule, const ProbeResult& answer) {
     return;
   }
   set_config(std::move(rule));
-  refuse(refusal);
+  refuse(refusal, program);
 }
 
-void ServedList::refuse(const Ineligibility& refusal) {
+void ServedList::refuse(const Ineligibility& refusal, const std::string& program) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   retire();
-  const bool news = state_ != ServingState::ineligible || refusal_ != refusal.reason;
+  std::string shown = refusal.reason + (program.empty() ? "" : " (" + program + ")");
+  const bool news = state_ != ServingState::ineligible || refusal_ != shown;
   state_ = ServingState::ineligible;
-  refusal_ = refusal.reason;
+  refusal_ = std::move(shown);
   if (news) host_.events.list_refused(*config_, refusal);
 }
 

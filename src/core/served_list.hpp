@@ -81,8 +81,9 @@ class ServedList final : private PollerOwner, private ListMaintenanceHandler {
   /// Applies a changed list config for which the last result of the probe is still valid.
   void update_config(ListConfigPtr rule);
   /// Makes the list ineligible until the next decide(): a prerequisite was missing for a run
-  /// although the probe succeeded.
-  void refuse(const Ineligibility& refusal);
+  /// although the probe succeeded. `program`: the cause, which refusal() names;
+  /// empty: the host is the cause.
+  void refuse(const Ineligibility& refusal, const std::string& program = {});
   void set_quiet(bool quiet);
   /// Sets whether the list is held. A held list starts no runs, as if it were quiet, and does no
   /// maintenance.
@@ -101,6 +102,7 @@ class ServedList final : private PollerOwner, private ListMaintenanceHandler {
 
   [[nodiscard]] const ListConfig& config() const { return *config_; }
   [[nodiscard]] ServingState state() const { return state_; }
+  /// Returns why the host is ineligible. Names the program if its probe failed.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] const ListConfigPtr& shared_config() const { return config_; }
   [[nodiscard]] const Caps& caps() const { return *caps_; }

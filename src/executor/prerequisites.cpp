@@ -52,11 +52,8 @@ Prerequisites needs_of(const ListConfig& rule) {
   Prerequisites needs{child.run_as, child.env_file, child.cwd, child.rlimits, child.nice, {}};
   // Each run has a directory of its own; if it cannot be created, the host is short of something.
   if (needs.cwd == "temp") needs.cwd = "/";
-  if (rule.is_command()) {
-    needs.program = rule.command->front();
-  } else if (geteuid() == 0) {
-    needs.program = rule.executor;  // a run as root requires a program that only root can write
-  }
+  // A run as root requires a program that only root can write.
+  if (rule.is_command() || geteuid() == 0) needs.program = rule.program();
   return needs;
 }
 

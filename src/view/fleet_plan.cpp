@@ -10,10 +10,6 @@ namespace w8y {
 
 namespace {
 
-std::string program_of_rule(const ListConfig& rule) {
-  return rule.is_command() ? rule.command->front() : *rule.executor;
-}
-
 Settings reported_settings(const ListStatus& list) {
   return {{"concurrency", std::to_string(list.concurrency)},
           {"fleet_concurrency", std::to_string(list.fleet_concurrency)},
@@ -29,7 +25,7 @@ Settings reported_settings(const ListConfig& rule) {
   list.fleet_concurrency = rule.fleet_concurrency;
   list.weight = rule.weight;
   list.enabled = rule.enabled;
-  list.probed = program_of_rule(rule);
+  list.probed = rule.program();
   return reported_settings(view::read_report({}, view::to_json(list, view::report)).value_or(list));
 }
 
@@ -89,7 +85,7 @@ HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& wh
   for (const ListStatus& list : host.lists) before.lists[list.prefix] = reported_settings(list);
   for (const auto& [prefix, rule] : config.lists) {
     after.lists[prefix] = reported_settings(*rule);
-    ListVerdict verdict = judge_list(host, *rule, program_of_rule(*rule), why_not);
+    ListVerdict verdict = judge_list(host, *rule, rule->program(), why_not);
     const auto now =
         std::find_if(host.lists.begin(), host.lists.end(),
                      [&verdict](const ListStatus& list) { return list.prefix == verdict.prefix; });

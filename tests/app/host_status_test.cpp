@@ -109,7 +109,7 @@ TEST_CASE("the status of a list has the reason why it does not run") {
   SUBCASE("the executor does not exist") {
     host.fake_prober.replies["/bin/work"] = Ineligibility{"not found"};
     state = ListState::ineligible;
-    why = "not found";
+    why = "not found (/bin/work)";
   }
   SUBCASE("Redis is unavailable") {
     host.redis.reachable = false;

@@ -18,7 +18,7 @@ TEST_CASE("a host serves eligible lists, and reports once why it is ineligible f
   house.redis.lists["needy"] = {"b"};
   house.apply({rule_for("work"), rule_for("gone"), needy});
   CHECK(house.list("work").state() == ServingState::serving);
-  CHECK(house.list("gone").refusal() == "not found");
+  CHECK(house.list("gone").refusal() == "not found (/bin/gone)");
   CHECK(house.list("needy").refusal() == "lacks \"gpu\"");
   CHECK(count(house.log, "start a") == 1);
   CHECK(count(house.log, "start b") == 0);
