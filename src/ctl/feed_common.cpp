@@ -13,6 +13,7 @@
 #include "ctl/values.hpp"
 #include "operator/job_feeds.hpp"
 #include "operator/random_ids.hpp"
+#include "view/kinds.hpp"
 
 namespace w8y::ctl {
 
@@ -105,6 +106,14 @@ int FeedCommand::run(const Options& options, Context& context) {
   try {
     check();
     return work(options, context);
+  } catch (const verbs::FeedMissing& why) {
+    const verbs::KnownLists* lists = context.lists();
+    const auto list = lists == nullptr ? std::nullopt : lists->find(feed_);
+    const std::string noun = list ? view::view_of(*list->kind).list : "feed";
+    if (noun == "feed") throw Failure(refused, why.what());
+    throw Failure(refused, "there is no feed " + escape_text(feed_) + ", but a " + noun +
+                               " of this name; to see its items: w8yctl items " +
+                               shell_argument(feed_));
   } catch (const verbs::FeedRefused& why) {
     throw Failure(refused, why.what());
   }

@@ -181,7 +181,11 @@ void print_list(const ListInFleet& one, bool wide) {
 }
 
 /// Prints the lists of one host, as it has reported them.
-void print_lists_of(const FleetHost& host, bool wide) {
+void print_lists_of(const FleetHost& host, WallTime now, bool wide) {
+  if (host.unresponsive)
+    print_line("host " + escape_text(host.heartbeat.host) + " has been unresponsive for " +
+               rough_duration(std::max(WallTime{0}, now - host.last_heartbeat)) +
+               "; it reported before that:");
   if (!host.lists_error.empty()) print_line(escape(host.lists_error));
   if (host.lists.empty()) return print_line("no lists");
   Table table({{"LIST", may_be_cut},
@@ -266,7 +270,8 @@ class Lists final : public Command {
     return done;
   }
   int show_host(const Options& options, Context& context) const {
-    FleetHost host = std::move(FleetAccess(options, context).read_host(host_).hosts.front());
+    FleetView fleet = FleetAccess(options, context).read_host(host_);
+    FleetHost& host = fleet.hosts.front();
     std::erase_if(host.lists,
                   [this](const ListStatus& list) { return !is_wanted(list.prefix, list.state); });
     if (prefix_ && state_.empty() && host.lists.empty() && host.lists_error.empty())
@@ -275,7 +280,7 @@ class Lists final : public Command {
     if (options.json) {
       print_json(view::to_json(std::move(host), true));
     } else {
-      print_lists_of(host, options.wide);
+      print_lists_of(host, fleet.now, options.wide);
     }
     return done;
   }

@@ -189,7 +189,7 @@ class Status final : public Command {
     std::erase_if(problems, [this](const ShownProblem& problem) { return problem.host != host_; });
     if (check_) {
       for (const ShownProblem& problem : problems) print_line(outcome_text(problem.text));
-      return problems.empty() ? done : refused;
+      return std::ranges::all_of(problems, is_by_operator) ? done : refused;
     }
     if (options.json) {
       print_json(view::to_json(std::move(fleet.hosts.front()), true));

@@ -154,6 +154,7 @@ struct FleetHost {
   WallTime last_heartbeat{0};
   std::string error;              ///< why its heartbeat cannot be read; empty: it can
   bool unresponsive = false;      ///< since last_heartbeat
+  bool no_reply = false;          ///< did not reply to a query in time
   bool expired = false;           ///< its heartbeat has expired: only ID, name and time are known
   bool config_outdated = false;   ///< another config was applied elsewhere, but not here
   bool duplicate_name = false;    ///< another live host has the same name

@@ -50,7 +50,17 @@ void FleetProblems::add(const FleetHost& host) {
     add(Kind::clock, heartbeat.host,
         name + ": its clock is " + rough_duration(offset < WallTime{0} ? -offset : offset) +
             (offset < WallTime{0} ? " behind" : " ahead of") + " the clock of Redis; correct it");
+  const auto state = host_state(heartbeat.state);
+  if (state == HostState::quiet)
+    add(Kind::quiet, heartbeat.host,
+        name + ": quiet, starting no new runs; to end that: w8yctl resume --host " +
+            shell_argument(heartbeat.host));
+  if (state == HostState::draining)
+    add(Kind::draining, heartbeat.host,
+        name + ": draining: starting no new runs, exiting after the active ones");
   for (const ListStatus& list : host.lists) {
+    if (list.state == ListState::starved)
+      starved_[{heartbeat.host, list.why}].push_back(list.prefix);
     Served& served = lists_[list.prefix];
     if (!is_unserved(list.state)) served.by_any = true;
     if (list.state == ListState::ineligible && served.why.empty())
@@ -58,20 +68,30 @@ void FleetProblems::add(const FleetHost& host) {
   }
 }
 
+/// Adds a problem of several lists, with the same reason.
+void FleetProblems::add_lists(Kind kind, const std::string& host, const std::string& start,
+                              std::vector<std::string>&& lists, const std::string& why) {
+  Problem problem;
+  problem.kind = kind;
+  problem.host = host;
+  problem.lists = lists.size();
+  lists.resize(std::min(lists.size(), Problems::max_named));
+  std::vector<std::string> names;
+  for (const std::string& prefix : lists) names.push_back(escape_text(prefix));
+  problem.text = start + joined(names, problem.lists) + ": " + escape(why);
+  problem.first = std::move(lists);
+  found_.push_back(std::move(problem));
+}
+
 std::vector<Problem> FleetProblems::drain() {
   std::map<std::string, std::vector<std::string>> unserved;  // by reason
   for (const auto& [prefix, served] : std::exchange(lists_, {}))
     if (!served.by_any && !served.why.empty()) unserved[served.why].push_back(prefix);
-  for (auto& [why, lists] : unserved) {
-    Problem& problem = found_.emplace_back();
-    problem.kind = Kind::ineligible;
-    problem.lists = lists.size();
-    lists.resize(std::min(lists.size(), Problems::max_named));
-    std::vector<std::string> names;
-    for (const std::string& prefix : lists) names.push_back(escape_text(prefix));
-    problem.text = "no host serves " + joined(names, problem.lists) + ": " + escape(why);
-    problem.first = std::move(lists);
-  }
+  for (auto& [why, lists] : unserved)
+    add_lists(Kind::ineligible, {}, "no host serves ", std::move(lists), why);
+  for (auto& [where, lists] : std::exchange(starved_, {}))
+    add_lists(Kind::starved, where.first, escape_text(where.first) + ": short of resources for ",
+              std::move(lists), where.second);
   std::ranges::stable_sort(found_, {}, &Problem::kind);
   return std::exchange(found_, {});
 }

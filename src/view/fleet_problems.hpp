@@ -1,9 +1,10 @@
-// Problems of the fleet: hosts that have died, failed reloads, outdated configs, clocks, and lists
-// that no host serves.
+// Problems of the fleet: hosts that have died, are quiet, draining or short of resources, failed
+// reloads, outdated configs, clocks, and lists that no host serves.
 #pragma once
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "view/fleet.hpp"
@@ -30,10 +31,14 @@ class FleetProblems {
     std::string why;  ///< why the first host cannot serve it, with the name of the host
   };
   void add(Problem::Kind kind, const std::string& host, std::string text);
+  void add_lists(Problem::Kind kind, const std::string& host, const std::string& start,
+                 std::vector<std::string>&& lists, const std::string& why);
 
   const WallTime now_;
   std::vector<Problem> found_;
   std::map<std::string, Served> lists_;  ///< by prefix
+  /// Starved lists, by host and reason.
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> starved_;
 };
 
 }  // namespace w8y

@@ -118,8 +118,8 @@ std::string marked_time(WallTime time);
 /// Returns the text with its marked times in the format of `time_text`.
 std::string with_times(std::string_view text, std::string (*time_text)(WallTime time));
 
-/// Applies replies to the lists and heartbeats of their hosts. A reply without a list means
-/// that the host does not have the list in its config.
+/// Applies replies to the lists and heartbeats of their hosts, and marks the hosts without a reply.
+/// A reply without a list means that the host does not have the list in its config.
 void add_replies(std::vector<FleetHost>& hosts, const FleetCommandResult& replies);
 
 Why why_item(const WhyList& list, const WhyItem& item);

@@ -115,6 +115,10 @@ Why why_gearman(const WhyList& list) {
 
 void add_replies(std::vector<FleetHost>& hosts, const FleetCommandResult& replies) {
   for (FleetHost& host : hosts) {
+    host.no_reply = std::any_of(replies.no_reply.begin(), replies.no_reply.end(),
+                                [&host](const FleetCommandResult::NoReply& missing) {
+                                  return missing.host_id == host.heartbeat.id;
+                                });
     const auto reply = std::find_if(
         replies.replies.begin(), replies.replies.end(),
         [&host](const FleetReply& answer) { return answer.host_id == host.heartbeat.id; });

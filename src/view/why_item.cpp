@@ -84,6 +84,7 @@ std::vector<WhySentence> running(const WhyList& list, const WhyItem& item) {
   std::vector<WhySentence> all{sentence("running", text + " (run " + escape(item.run) + ").")};
   put_run(all.front(), item);
   if (item.progress) all.front().texts["progress"] = percent_text(*item.progress);
+  for (WhySentence& doubt : core::doubts_about(list, item.host)) all.push_back(std::move(doubt));
   if (item.stopping)
     all.push_back(sentence("stopping", "An operator cancelled its run, which is stopping."));
   if (item.left && !list.kind->locks_items)

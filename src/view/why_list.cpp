@@ -40,6 +40,7 @@ enum class Role {
   probing,
   starved,
   unavailable,
+  no_reply,
   silent,
   unknown,
 };
@@ -49,6 +50,7 @@ Role role_of(const FleetHost& host) {
   const ListStatus* const list = list_of(host);
   if (list == nullptr) return Role::no_list;
   if (host.unresponsive) return Role::silent;
+  if (host.no_reply) return Role::no_reply;
   if (list->state == ListState::ineligible) return Role::refuses;
   if (list->state == ListState::disabled) return Role::disabled;
   if (is(host, HostState::draining) || list->state == ListState::draining) return Role::draining;
@@ -81,8 +83,9 @@ std::vector<Group> groups_of(const WhyList& list) {
   for (const FleetHost& host : list.hosts) {
     const Role role = role_of(host);
     if (role == Role::serves || role == Role::no_list) continue;
-    // Each unresponsive host has a time of its own.
-    const std::string why = role == Role::silent ? host.heartbeat.host : reason_of(host);
+    // Each host without a reply has a time of its own.
+    const bool silent = role == Role::silent || role == Role::no_reply;
+    const std::string why = silent ? host.heartbeat.host : reason_of(host);
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       return group.role == role && group.why == why;
     });
@@ -104,6 +107,14 @@ std::string hosts_text(const std::vector<std::string>& names) {
 /// Returns ": " and the reason; "." if there is no reason.
 std::string because(const std::string& why) {
   return why.empty() ? "." : ": " + ended(escape(why));
+}
+
+WhySentence no_reply_sentence(const WhyList& list, const FleetHost& host) {
+  return sentence("no_reply",
+                  "The host " + escape_text(host.heartbeat.host) + " did not reply within " +
+                      rough_duration(order_timeout) + "; its last heartbeat was " +
+                      rough_duration(std::max(WallTime{0}, list.now - host.last_heartbeat)) +
+                      " ago.");
 }
 
 WhySentence group_sentence(const WhyList& list, const Group& group) {
@@ -150,6 +161,9 @@ WhySentence group_sentence(const WhyList& list, const Group& group) {
                                           since_text(list, group.hosts.front()->last_heartbeat) +
                                           ": it was killed, or cannot reach Redis.");
       break;
+    case Role::no_reply:
+      told = no_reply_sentence(list, *group.hosts.front());
+      break;
     case Role::unknown:
     case Role::no_list:
     case Role::serves:
@@ -158,7 +172,8 @@ WhySentence group_sentence(const WhyList& list, const Group& group) {
       break;
   }
   told.hosts = std::move(names);
-  if (!group.why.empty() && group.role != Role::silent) told.texts["reason"] = group.why;
+  if (!group.why.empty() && group.role != Role::silent && group.role != Role::no_reply)
+    told.texts["reason"] = group.why;
   return told;
 }
 
@@ -358,6 +373,17 @@ Sentences hindrances(const WhyList& list, std::string_view queue) {
 Sentences elsewhere(const WhyList& list) {
   return std::any_of(list.hosts.begin(), list.hosts.end(), serves) ? group_sentences(list)
                                                                    : Sentences{};
+}
+
+Sentences doubts_about(const WhyList& list, const std::string& name) {
+  Sentences all;
+  for (const FleetHost& host : list.hosts) {
+    if (host.heartbeat.host != name) continue;
+    if (!host.unresponsive && !host.no_reply) return {};
+    const Role role = host.unresponsive ? Role::silent : Role::no_reply;
+    all = {group_sentence(list, {role, name, {&host}})};
+  }
+  return all;
 }
 
 Sentences limits_reached(const WhyList& list) {

@@ -37,6 +37,9 @@ WhySentence sentence(const char* kind, std::string text);
 std::vector<WhySentence> hindrances(const WhyList& list, std::string_view queue = {});
 /// Returns sentences about hosts that have the list but do not serve it, while others do.
 std::vector<WhySentence> elsewhere(const WhyList& list);
+/// Returns a sentence if the host of this name has sent its last heartbeat, or no reply, too long
+/// ago to prove that a run on it continues.
+std::vector<WhySentence> doubts_about(const WhyList& list, const std::string& name);
 /// Returns sentences about serving hosts that have reached a limit of their own.
 std::vector<WhySentence> limits_reached(const WhyList& list);
 /// Describes the last change of an operator. Empty if the state of the item names the operator, or

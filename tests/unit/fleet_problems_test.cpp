@@ -49,6 +49,21 @@ TEST_CASE("a fleet whose hosts run has no problems") {
   CHECK(texts_of({host, host_of("web2")}).empty());
 }
 
+TEST_CASE("a host that is quiet, draining or short of resources is a problem") {
+  FleetHost quiet = host_of("web1");
+  quiet.heartbeat.state = "quiet";
+  FleetHost draining = host_of("web2");
+  draining.heartbeat.state = "draining";
+  FleetHost starved = host_of("web3");
+  starved.lists = {list_of("a", ListState::starved, "no more processes"),
+                   list_of("b", ListState::starved, "no more processes")};
+  CHECK(
+      texts_of({quiet, draining, starved}) ==
+      Texts{"starved|web3|web3: short of resources for a and b: no more processes",
+            "quiet|web1|web1: quiet, starting no new runs; to end that: w8yctl resume --host web1",
+            "draining|web2|web2: draining: starting no new runs, exiting after the active ones"});
+}
+
 TEST_CASE("a host that has died is a problem with the command that removes it") {
   FleetHost host = host_of("web2");
   host.unresponsive = true;

@@ -106,6 +106,26 @@ TEST_CASE("why: a running item has its host, duration and progress") {
   CHECK(kinds(why_item(list({}), run)) == "running stopping quarantined_at_end not_listed");
 }
 
+TEST_CASE("why: a host that did not reply makes its run doubtful") {
+  FleetCommandResult replies;
+  replies.no_reply.push_back({"beta", "beta-1", false, now - 14s});
+  WhyList asked = list({host("beta"), host("gamma")});
+  asked.hosts.front().heartbeat.id = "beta-1";
+  asked.hosts.front().last_heartbeat = now - 14s;
+  add_replies(asked.hosts, replies);
+
+  WhyItem run = item("running");
+  run.host = "beta";
+  run.run = "01KF";
+  const Why why = why_item(asked, run);
+  CHECK(kinds(why) == "running no_reply");
+  CHECK(why.sentences[1].text ==
+        "The host beta did not reply within 2s; its last heartbeat was 14s ago.");
+  CHECK(why.sentences[1].hosts == std::vector<std::string>{"beta"});
+  run.host = "gamma";
+  CHECK(kinds(why_item(asked, run)) == "running");
+}
+
 TEST_CASE("why: a lock of another program is shown as it is") {
   WhyItem held = item("running");
   held.lock = "web7 4711";
@@ -225,6 +245,10 @@ TEST_CASE("why: each state of a host that does not serve the list is a reason") 
   CHECK(only(it) ==
         "The host alpha is unresponsive since 2026-01-31T12:34:16Z, for 40s: it was killed, or "
         "cannot reach Redis.");
+  it.unresponsive = false;
+  it.no_reply = true;
+  it.last_heartbeat = now - 14s;
+  CHECK(only(it) == "The host alpha did not reply within 2s; its last heartbeat was 14s ago.");
   CHECK(only(host("alpha", ListState::probing)) == "The host alpha is still probing the executor.");
   it = host("alpha", ListState::starved);
   it.lists.front().why = "no more processes";
