@@ -5,14 +5,29 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/clock.hpp"
 #include "core/timers.hpp"
 #include "store/redis_session.hpp"
+#include "store/store_error.hpp"
 
 namespace w8y::store {
+
+template <class Kind>
+class SettlementWords;
+/// Keeps a text to which arguments of a call point.
+using KeepText = std::function<std::string_view(std::string text)>;
+
+/// Result of a script that settles.
+struct SettleResult {
+  std::optional<StoreError> trouble = std::nullopt;
+  /// Whether it has changed nothing, and the call, which has been changed, must be sent again.
+  bool again = false;
+};
 
 /// Settlements of one list, and the events of its runs. Many in one write and one script call cost
 /// a fraction of single calls, so each waits a few ms for others.
@@ -23,14 +38,14 @@ namespace w8y::store {
 /// dropped.
 ///
 /// `Kind` is the kind of work. It has:
-///   Keys, Call, Answer   names of the keys; arguments of a settlement; see CircularEnds
-///   most_settled         maximum per call, so that Redis is not blocked for long
-///   bytes_of(call)       size without the record (event, more)
-///   goes_alone(call)     whether it must be in a call of its own
-///   list_of(keys)        name of the list in messages
-///   send(session, keys, calls, answer)
-///   again(call, result)  optional: whether `result`, the third argument of the callback, has
-///                        changed the call, which is then sent again
+///   Keys, Call            names of the keys; arguments of a settlement; see CircularEnds
+///   script()              script that settles
+///   most_settled          maximum per call, so that Redis is not blocked for long
+///   bytes_of(call)        size without the record (event, more)
+///   goes_alone(call)      whether it must be in a call of its own
+///   list_of(keys)         name of the list in messages
+///   Words(keys, calls)    keys and arguments of the script; see SettlementWords
+///   read(session, answer, call)  SettleResult; `call`: the first one
 /// A Call has run, event, more, history, again and optionally stale, as in SettleCall. The
 /// implementation is in settlements_impl.hpp, for the file that instantiates this template.
 template <class Kind>
@@ -113,7 +128,7 @@ class Settlements {
   Some refused_;  ///< refused by Redis or not sent
   std::vector<News> news_;
   std::size_t news_bytes_ = 0;
-  std::size_t large_asked_ = 0;  ///< runs in large calls in flight
+  std::size_t large_asked_ = 0;  ///< large calls in flight
   Instant last_end_;
   Timer gather_;
   Timer retry_;

@@ -39,6 +39,80 @@ std::size_t said_in(const Call& call) {
 
 }  // namespace settling
 
+/// Keys and arguments of a script that settles many runs. They point into the calls and into this
+/// object. Settlements that differ only in run and item share arguments. `Kind` has, in addition:
+///   keys_of(keys, calls)       keys of the script
+///   first_words(keys)          first arguments
+///   same_group(a, b)           whether two settlements share arguments
+///   group_words(call, keep)    arguments that they share, of which at most `most_kept` are kept
+///   own_words(call, group)     arguments of one settlement; `group`: its number
+template <class Kind>
+class SettlementWords {
+ public:
+  using Calls = std::vector<const typename Kind::Call*>;
+
+  SettlementWords(const typename Kind::Keys& keys, const Calls& calls)
+      : keys_(Kind::keys_of(keys, calls)), arguments_(Kind::first_words(keys)) {
+    std::vector<std::size_t> group_of;
+    group_of.reserve(calls.size());
+    Calls groups;
+    for (const auto* call : calls) {
+      const auto group = std::find_if(groups.begin(), groups.end(), [call](const auto* each) {
+        return Kind::same_group(*each, *call);
+      });
+      group_of.push_back(static_cast<std::size_t>(group - groups.begin()));
+      if (group == groups.end()) groups.push_back(call);
+    }
+    texts_.reserve(1 + groups.size() * (1 + Kind::most_kept));
+    const KeepText keep = [this](std::string text) -> std::string_view {
+      return texts_.emplace_back(std::move(text));
+    };
+    arguments_.reserve(arguments_.size() + 2 + 16 * groups.size() + 8 * calls.size());
+    arguments_.push_back(keep(std::to_string(groups.size())));
+    arguments_.push_back(limits_of(calls));
+    std::vector<std::string_view> names;
+    for (const auto* group : groups) {
+      names.push_back(keep(std::to_string(names.size() + 1)));
+      add(Kind::group_words(*group, keep));
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      add(Kind::own_words(*calls[i], names[group_of[i]]));
+  }
+  SettlementWords(const SettlementWords&) = delete;
+  SettlementWords& operator=(const SettlementWords&) = delete;
+
+  [[nodiscard]] const redis::Command& keys() const { return keys_; }
+  [[nodiscard]] const redis::Command& arguments() const { return arguments_; }
+
+ private:
+  template <class Words>
+  void add(const Words& words) {
+    arguments_.insert(arguments_.end(), words.begin(), words.end());
+  }
+  /// Returns the limits of the breaker. A claim that is handed back has none.
+  static std::string_view limits_of(const Calls& calls) {
+    for (const auto* call : calls)
+      if (!call->breaker_limits.empty()) return call->breaker_limits;
+    return {};
+  }
+
+  redis::Command keys_;
+  redis::Command arguments_;
+  std::vector<std::string> texts_;  ///< reserved, because the arguments point to them
+};
+
+/// Reads the reply {done, error of another key, number of items that are kept for good}.
+template <class Call>
+SettleResult read_settled(const redis::Answer& answer, const Call& call) {
+  SettleResult result{trouble_of(answer)};
+  if (result.trouble) return result;
+  // A settlement that the breaker could change is sent alone.
+  if (call.on_kept && answer.reply[2].integer() > 0) call.on_kept();
+  if (const auto refused = answer.reply[1].text(); !refused.empty())
+    result.trouble = refused_beside(refused, answer.reply[0].integer() > 0);
+  return result;
+}
+
 template <class Kind>
 Settlements<Kind>::Settlements(RedisSession& session, Handler handler)
     : session_(session),
@@ -165,22 +239,24 @@ void Settlements<Kind>::send_batch(Some&& runs, bool large) {
     if constexpr (requires { run->call.stale; }) run->call.stale = now > run->times.lease_ends;
     calls.push_back(&run->call);
   }
-  const auto keys = runs.front()->keys;
-  // Counts runs, because each run gets its own reply.
-  if (large) large_asked_ += runs.size();
-  Kind::send(session_, *keys, calls,
-             [this, alive = alive_, runs = std::move(runs), large, made = session_.large_call()](
-                 std::size_t call, const StoreError* trouble, const auto&... result) {
-               if (!*alive) return;
-               if (large && --large_asked_ == 0) session_.large_answered(made);
-               if constexpr (requires { Kind::again(runs[call]->call, result...); }) {
-                 if (trouble == nullptr && Kind::again(runs[call]->call, result...)) {
-                   gathered_.push_back(runs[call]);
-                   return send();
-                 }
-               }
-               answered(runs[call], trouble);
-             });
+  const typename Kind::Words words(*runs.front()->keys, calls);
+  if (large) ++large_asked_;
+  session_.client.run(Kind::script(), words.keys(), words.arguments(),
+                      [this, alive = alive_, runs = std::move(runs), large,
+                       made = session_.large_call()](const redis::Answer& answer) {
+                        if (!*alive) return;
+                        if (large && --large_asked_ == 0) session_.large_answered(made);
+                        const SettleResult result =
+                            Kind::read(session_, answer, runs.front()->call);
+                        if (result.again) {
+                          gathered_.insert(gathered_.end(), runs.begin(), runs.end());
+                          return send();
+                        }
+                        for (const auto run : runs) {
+                          answered(run, result.trouble ? &*result.trouble : nullptr);
+                          if (!*alive) return;
+                        }
+                      });
 }
 
 template <class Kind>

@@ -70,7 +70,7 @@ void CircularLeaseStore::let_go(const LeaseTerms& lease) {
   call.failures = "keep";
   call.run = lease.run;
   call.recorded = records_;
-  CircularEnds::send(session_, keys_, {&call}, [](std::size_t, const StoreError*) {});
+  settle_once(session_, keys_, call);
 }
 
 }  // namespace w8y::store

@@ -54,6 +54,9 @@ void decide(EndCall& call, const std::optional<std::string>& schedule, UnixSecon
 class EndWords {
  public:
   EndWords(const ScheduleKeys& keys, const EndCall& call);
+  /// `calls`: exactly one.
+  EndWords(const ScheduleKeys& keys, const std::vector<const EndCall*>& calls)
+      : EndWords(keys, *calls.front()) {}
   EndWords(const EndWords&) = delete;
   EndWords& operator=(const EndWords&) = delete;
   [[nodiscard]] const redis::Command& keys() const { return keys_; }

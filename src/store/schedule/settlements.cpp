@@ -1,38 +1,25 @@
 #include "store/schedule/settlements.hpp"
 
-#include <optional>
-#include <utility>
-
 #include "store/scripts.hpp"
 #include "store/settlements_impl.hpp"
 
 namespace w8y::store {
 
-void ScheduleEnds::send(RedisSession& session, const Keys& keys,
-                        const std::vector<const Call*>& calls, Answer answer) {
-  const EndWords words(keys, *calls.front());
-  session.client.run(scripts::schedule_settle, words.keys(), words.arguments(),
-                     [answer = std::move(answer)](const redis::Answer& got) {
-                       EndResult result;
-                       auto trouble = trouble_of(got);
-                       if (!trouble) {
-                         result = read_end(got.reply);
-                         if (!result.refused.empty() && result.state != EndResult::State::changed)
-                           trouble = refused_beside(result.refused,
-                                                    result.state == EndResult::State::done);
-                       }
-                       answer(0, trouble ? &*trouble : nullptr, result);
-                     });
+const redis::Script& ScheduleEnds::script() {
+  return scripts::schedule_settle;
 }
 
-bool ScheduleEnds::again(Call& call, const EndResult& result) {
+SettleResult ScheduleEnds::read(RedisSession&, const redis::Answer& answer, Call& call) {
+  if (auto trouble = trouble_of(answer)) return {std::move(trouble)};
+  const EndResult result = read_end(answer.reply);
   if (result.state == EndResult::State::changed) {
     decide(call, result.schedule, result.after);
-    return true;
+    return {std::nullopt, true};
   }
-  if (result.state == EndResult::State::done && !call.why_bad.empty())
-    call.on_bad(call.job, call.why_bad);
-  return false;
+  const bool done = result.state == EndResult::State::done;
+  if (!result.refused.empty()) return {refused_beside(result.refused, done)};
+  if (done && !call.why_bad.empty()) call.on_bad(call.job, call.why_bad);
+  return {};
 }
 
 template class Settlements<ScheduleEnds>;

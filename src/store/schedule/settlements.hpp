@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "store/schedule/end_call.hpp"
 #include "store/schedule/keys.hpp"
@@ -18,21 +16,18 @@ namespace w8y::store {
 struct ScheduleEnds {
   using Keys = ScheduleKeys;
   using Call = EndCall;
-  /// `result`: the reply, if there is no error.
-  using Answer =
-      std::function<void(std::size_t call, const StoreError* trouble, const EndResult& result)>;
+  using Words = EndWords;
   /// schedule_settle.lua settles one run.
   static constexpr std::size_t most_settled = 1;
+  static const redis::Script& script();
 
   static std::size_t bytes_of(const Call& call) {
     return 2 * call.job.size() + call.tag.size() + call.decided_by.size() + call.schedule.size();
   }
   static bool goes_alone(const Call&) { return true; }
   static const std::string& list_of(const Keys& keys) { return keys.timeline; }
-  static void send(RedisSession& session, const Keys& keys, const std::vector<const Call*>& calls,
-                   Answer answer);
-  /// Returns whether Redis changed nothing because the schedule has changed, and decides again.
-  static bool again(Call& call, const EndResult& result);
+  /// Decides again if Redis changed nothing because the schedule has changed.
+  static SettleResult read(RedisSession& session, const redis::Answer& answer, Call& call);
 };
 using ScheduleSettlements = Settlements<ScheduleEnds>;
 extern template class Settlements<ScheduleEnds>;

@@ -1,10 +1,12 @@
 // Settlements of jobs of feeds: the arguments of job_settle.lua.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/item.hpp"
@@ -33,23 +35,30 @@ struct EndCall {
   std::string breaker;  ///< breaker_entry(), or "?" for a stall by a run that has no entry
   /// Called when Redis has confirmed that the run has stalled its job, if the breaker could prevent
   /// that.
-  std::function<void()> on_stalled;
+  std::function<void()> on_kept;
 };
 
 /// Kind of work of Settlements.
 struct JobEnds {
   using Keys = FeedKeys;
   using Call = EndCall;
-  using Answer = std::function<void(std::size_t call, const StoreError* trouble)>;
+  using Words = SettlementWords<JobEnds>;
   static constexpr std::size_t most_settled = 32;
+  static constexpr std::size_t most_kept = 3;
+  static const redis::Script& script();
 
   static std::size_t bytes_of(const Call& call) {
     return 2 * call.id.size() + call.holder.size() + call.result.size();
   }
-  static bool goes_alone(const Call& call) { return call.on_stalled != nullptr; }
+  static bool goes_alone(const Call& call) { return call.on_kept != nullptr; }
   static const std::string& list_of(const Keys& keys) { return keys.feed; }
-  static void send(RedisSession& session, const Keys& keys, const std::vector<const Call*>& calls,
-                   Answer answer);
+  static SettleResult read(RedisSession& session, const redis::Answer& answer, const Call& call);
+
+  static redis::Command keys_of(const Keys& keys, const std::vector<const Call*>& calls);
+  static redis::Command first_words(const Keys& keys);
+  static bool same_group(const Call& a, const Call& b);
+  static std::array<std::string_view, 8> group_words(const Call& call, const KeepText& keep);
+  static std::array<std::string_view, 6> own_words(const Call& call, std::string_view group);
 };
 
 }  // namespace w8y::store::thoonk

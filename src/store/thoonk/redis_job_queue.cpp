@@ -45,12 +45,9 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
       ends_(*session_, told_of_ends()),
       late_ends_(*session_, told_of_ends()),
       ids_(session_->circular.look_batcher, [this] { handler_.on_added(); }),
-      later_(session_->clock, session_->timers),
-      alive_(std::make_shared<bool>(true)) {}
+      later_(session_->clock, session_->timers) {}
 
-RedisJobQueue::~RedisJobQueue() {
-  *alive_ = false;
-}
+RedisJobQueue::~RedisJobQueue() = default;
 
 RedisJobQueue::Ends::Handler RedisJobQueue::told_of_ends() {
   return {[this] { tell_if_settled(); },
@@ -135,9 +132,7 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
     if (end.breaker_limits.empty()) {
       later_.add(std::move(tell));
     } else {
-      end.on_stalled = [this, alive = alive_, tell = std::move(tell)] {
-        if (*alive) later_.add(tell);
-      };
+      end.on_kept = [this, tell = std::move(tell)] { later_.add(tell); };
     }
   }
   const bool awaited =

@@ -94,7 +94,6 @@ class RedisJobQueue final : public JobQueue,
   redis::Subscription wake_;
   QueueKeys ids_;
   LaterCalls later_;
-  std::shared_ptr<bool> alive_;
 };
 
 }  // namespace w8y::store::thoonk
