@@ -18,8 +18,8 @@ class Loop;
 
 namespace w8y::executor {
 
-/// Executor with one process per run. The list config of each run selects the Protocol, so a reload
-/// may change it.
+/// Executor with one process per run. The list config of each run selects the command line, so a
+/// reload may change it.
 class ProcessExecutor : public Executor, private RunOwner {
  public:
   ProcessExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options);

@@ -9,9 +9,48 @@
 #include "core/units.hpp"
 #include "executor/child_options.hpp"
 #include "executor/environment.hpp"
+#include "executor/placeholders.hpp"
 #include "loop/loop.hpp"
+#include "process/find_program.hpp"
 
 namespace w8y::executor {
+
+namespace {
+
+/// Sets the command line `EXECUTOR [args…] NAME ID LENGTH`. The item, or the payload of a job, is
+/// on standard input.
+std::optional<NotStarted> call_executor(const Claim& claim, const ListConfig& rule,
+                                        process::ChildOptions& options) {
+  options.input = claim.call.input.value_or(claim.item);
+  auto& argv = options.spawn.argv;
+  options.spawn.program = rule.executor;
+  argv.reserve(rule.args->size() + 4);
+  argv.push_back(rule.executor);
+  argv.insert(argv.end(), rule.args->begin(), rule.args->end());
+  argv.push_back(claim.call.name.value_or(rule.prefix));
+  argv.push_back(claim.call.id.value_or(claim.run.str()));
+  if (auto why_not = no_argument("the ID of the job", argv.back())) return why_not;
+  argv.push_back(std::to_string(options.input.size()));
+  return std::nullopt;
+}
+
+/// Sets the command line of the config. `{}` in an argument is replaced by the item.
+std::optional<NotStarted> call_command(const Claim& claim, const ListConfig& rule,
+                                       process::ChildOptions& options) {
+  const std::string& program = rule.command->front();
+  // With a slash there is no search, and the exec reports errors.
+  options.spawn.program = program;
+  if (program.find('/') == std::string::npos) {
+    auto found = process::find_program(program);
+    if (found.path.empty())
+      return NotStarted{"cannot run " + program + ": " + found.problem, false, false, true};
+    options.spawn.program = std::move(found.path);
+  }
+  if (claim.call.input) options.input = *claim.call.input;
+  return fill_in(rule.command, claim.item, options.spawn.argv);
+}
+
+}  // namespace
 
 Run::Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& claim,
          const RunSetting& setting)
@@ -19,7 +58,6 @@ Run::Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& cl
       handler_(handler),
       id_(claim.run),
       rule_(setting.rule),
-      protocol_(protocol_of(*rule_)),
       soon_(loop.timers()),
       out_lines_(rule_->max_line),
       err_lines_(rule_->max_line),
@@ -42,7 +80,8 @@ void Run::begin(loop::Loop& loop, const Claim& claim, const RunSetting& setting)
 std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& setting, Instant now,
                                        process::ChildOptions& options) {
   const ListConfig& rule = *setting.rule;
-  if (auto problem = protocol_.call(claim, rule, options)) return problem;
+  const auto call = rule.is_command() ? call_command : call_executor;
+  if (auto problem = call(claim, rule, options)) return problem;
   if (auto problem = setting.accounts.find_account(rule.child->run_as, now))
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
@@ -83,7 +122,7 @@ void Run::log_lines() {
 }
 
 void Run::on_line(std::string_view line, bool cut) {
-  if (!protocol_.speaks()) {
+  if (rule_->is_command()) {  // its standard output is log output
     log(line, cut);
   } else if (cut) {
     on_bad_line({"longer than " + format_size(rule_->max_line)});

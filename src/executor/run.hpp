@@ -10,7 +10,6 @@
 #include "core/timers.hpp"
 #include "executor/account_cache.hpp"
 #include "executor/executor_factory.hpp"
-#include "executor/protocol.hpp"
 #include "executor/tail.hpp"
 #include "process/child.hpp"
 #include "process/temp_directory.hpp"
@@ -64,7 +63,7 @@ class Run : private process::ChildHandler {
   void on_bad_line(BadLine&& bad);
   /// Returns whether standard output is the result.
   [[nodiscard]] bool has_result() const {
-    return !protocol_.speaks() && rule_->result != ResultKind::none;
+    return rule_->is_command() && rule_->result != ResultKind::none;
   }
   void log(std::string_view line, bool cut) { handler_.on_log(id_, line, cut); }
 
@@ -72,7 +71,6 @@ class Run : private process::ChildHandler {
   RunHandler& handler_;
   const RunId id_;
   const ListConfigPtr rule_;
-  const Protocol& protocol_;
   Timer soon_;
   LineSplitter out_lines_;
   LineSplitter err_lines_;
