@@ -15,7 +15,6 @@ void ServerPool::use(const GearmanServers& settings, const std::string& client_i
   if (settings_ == settings && client_id_ == client_id) return;
   settings_ = settings;
   client_id_ = client_id;
-  ++version_;
   std::erase_if(known_, [&](const auto& each) {
     return std::ranges::find(settings_.servers, each.first) == settings_.servers.end();
   });

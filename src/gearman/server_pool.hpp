@@ -27,7 +27,6 @@ class ServerPool final : public Servers {
   [[nodiscard]] const std::vector<GearmanServer>& servers() const override {
     return settings_.servers;
   }
-  [[nodiscard]] std::uint64_t version() const override { return version_; }
   std::unique_ptr<Worker> connect(const GearmanServer& server, WorkerHandler& handler) override;
   void add(ServersUser& user) override { users_.insert(&user); }
   void remove(ServersUser& user) override { users_.erase(&user); }
@@ -53,7 +52,6 @@ class ServerPool final : public Servers {
   std::string client_id_;
   std::uint64_t seed_;
   const MakeTransport make_;
-  std::uint64_t version_ = 0;
   std::set<ServersUser*> users_;
   std::map<GearmanServer, Known> known_;
 };

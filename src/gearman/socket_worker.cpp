@@ -78,7 +78,6 @@ void SocketWorker::on_connected() {
 
 void SocketWorker::answered_first() {
   state_ = State::up;
-  ++connection_;
   up_since_ = loop_.now();
   received_ = up_since_;
   error_.clear();

@@ -45,7 +45,6 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   [[nodiscard]] State state() const override { return state_; }
   [[nodiscard]] const GearmanServer& server() const override { return terms_.server; }
   [[nodiscard]] const std::string& error() const override { return error_; }
-  [[nodiscard]] std::uint64_t connection() const override { return connection_; }
   [[nodiscard]] std::size_t requested() const override { return grabs_.size(); }
   [[nodiscard]] bool asleep() const override { return asleep_; }
   void offer(const std::string& function, bool able) override;
@@ -93,7 +92,6 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   /// Calls of grab() in flight, the oldest first: the mark that the reply confirms, since a server
   /// replies in the order of the requests. 0: none.
   std::deque<std::uint64_t> grabs_;
-  std::uint64_t connection_ = 0;
   std::uint64_t marks_ = 0;       ///< the last mark sent
   std::uint64_t marks_back_ = 0;  ///< the last mark confirmed
   bool mark_due_ = false;

@@ -62,8 +62,6 @@ class Worker {
   [[nodiscard]] virtual const GearmanServer& server() const = 0;
   /// Reason for being down. Empty if it is not down, or was not tried yet.
   [[nodiscard]] virtual const std::string& error() const = 0;
-  /// Number of the connection. Jobs of an earlier connection no longer belong to this worker.
-  [[nodiscard]] virtual std::uint64_t connection() const = 0;
   /// Number of grab()s in flight.
   [[nodiscard]] virtual std::size_t requested() const = 0;
   [[nodiscard]] virtual bool asleep() const = 0;
@@ -99,8 +97,6 @@ class Servers {
  public:
   virtual ~Servers() = default;
   [[nodiscard]] virtual const std::vector<GearmanServer>& servers() const = 0;
-  /// Grows when servers() or connect_timeout has changed.
-  [[nodiscard]] virtual std::uint64_t version() const = 0;
   virtual std::unique_ptr<Worker> connect(const GearmanServer& server, WorkerHandler& handler) = 0;
   virtual void add(ServersUser& user) = 0;
   virtual void remove(ServersUser& user) = 0;

@@ -164,7 +164,6 @@ class Leases::Lease {
   /// Returns the end by the local clock, which is never later than the end in Redis.
   [[nodiscard]] Instant ends() const { return held_->ends; }
   [[nodiscard]] Duration expiry() const { return held_->terms.expiry; }
-  [[nodiscard]] const LeaseTerms& terms() const { return held_->terms; }
   /// Returns whether a renewal was sent.
   [[nodiscard]] bool was_renewed() const { return held_->renewed; }
   /// Returns whether it is too late to start a run: lease_expiring() has been called or will be

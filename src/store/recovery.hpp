@@ -28,7 +28,6 @@ class Recovery {
   /// and the number of claims to examine. Its reply has the next cursor, the time until another
   /// lease may end (ms; -1 = none), and the number of recovered items.
   void look(ScriptCall call, Answer answer);
-  [[nodiscard]] bool looking() const { return static_cast<bool>(answer_); }
 
  private:
   void step(const std::string& cursor);

@@ -27,7 +27,6 @@ class FakeWorker final : public gearman::Worker {
   [[nodiscard]] State state() const override { return state_; }
   [[nodiscard]] const GearmanServer& server() const override { return server_; }
   [[nodiscard]] const std::string& error() const override { return error_; }
-  [[nodiscard]] std::uint64_t connection() const override { return connection_; }
   [[nodiscard]] std::size_t requested() const override { return asked_; }
   [[nodiscard]] bool asleep() const override { return asleep_; }
   void offer(const std::string& function, bool able) override {
@@ -46,7 +45,6 @@ class FakeWorker final : public gearman::Worker {
   // Events from the server.
   void up() {
     state_ = State::up;
-    ++connection_;
     error_.clear();
     told_.on_up(*this);
   }
@@ -84,7 +82,6 @@ class FakeWorker final : public gearman::Worker {
   const GearmanServer server_;
   State state_ = State::connecting;
   std::string error_;
-  std::uint64_t connection_ = 0;
   std::size_t asked_ = 0;
   bool asleep_ = false;
 };
@@ -92,7 +89,6 @@ class FakeWorker final : public gearman::Worker {
 class FakeServers final : public gearman::Servers {
  public:
   [[nodiscard]] const std::vector<GearmanServer>& servers() const override { return all; }
-  [[nodiscard]] std::uint64_t version() const override { return 1; }
   std::unique_ptr<gearman::Worker> connect(const GearmanServer& server,
                                            WorkerHandler& handler) override {
     auto made = std::make_unique<FakeWorker>(server, handler);
