@@ -19,13 +19,13 @@ namespace w8y::store {
 
 template <class Kind>
 class SettlementWords;
-/// Keeps a text to which arguments of a call point.
+/// Function that stores a text and returns its view.
 using KeepText = std::function<std::string_view(std::string text)>;
 
 /// Result of a script that settles.
 struct SettleResult {
   std::optional<StoreError> trouble = std::nullopt;
-  /// Whether it has changed nothing, and the call, which has been changed, must be sent again.
+  /// The script changed nothing. read() has updated the call, which must be sent again.
   bool again = false;
 };
 

@@ -44,7 +44,7 @@ std::size_t said_in(const Call& call) {
 ///   keys_of(keys, calls)       keys of the script
 ///   first_words(keys)          first arguments
 ///   same_group(a, b)           whether two settlements share arguments
-///   group_words(call, keep)    arguments that they share, of which at most `most_kept` are kept
+///   group_words(call, keep)    arguments that they share, `keep` at most `max_texts`
 ///   own_words(call, group)     arguments of one settlement; `group`: its number
 template <class Kind>
 class SettlementWords {
@@ -63,7 +63,7 @@ class SettlementWords {
       group_of.push_back(static_cast<std::size_t>(group - groups.begin()));
       if (group == groups.end()) groups.push_back(call);
     }
-    texts_.reserve(1 + groups.size() * (1 + Kind::most_kept));
+    texts_.reserve(1 + groups.size() * (1 + Kind::max_texts));
     const KeepText keep = [this](std::string text) -> std::string_view {
       return texts_.emplace_back(std::move(text));
     };
@@ -101,13 +101,13 @@ class SettlementWords {
   std::vector<std::string> texts_;  ///< reserved, because the arguments point to them
 };
 
-/// Reads the reply {done, error of another key, number of items that are kept for good}.
+/// Reads the reply {done, error of another key, number of items quarantined or jobs stalled}.
 template <class Call>
 SettleResult read_settled(const redis::Answer& answer, const Call& call) {
   SettleResult result{trouble_of(answer)};
   if (result.trouble) return result;
   // A settlement that the breaker could change is sent alone.
-  if (call.on_kept && answer.reply[2].integer() > 0) call.on_kept();
+  if (call.on_quarantined && answer.reply[2].integer() > 0) call.on_quarantined();
   if (const auto refused = answer.reply[1].text(); !refused.empty())
     result.trouble = refused_beside(refused, answer.reply[0].integer() > 0);
   return result;

@@ -82,7 +82,7 @@ struct SettleCall {
                                ///< Quarantine::instead in ms
   /// Called when Redis has confirmed that the run has quarantined its item, if the breaker could
   /// prevent that.
-  std::function<void()> on_kept;
+  std::function<void()> on_quarantined;
 
   [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
 };

@@ -57,7 +57,7 @@ void RedisCircularList::settle(Settlement&& settlement) {
     if (call.breaker_limits.empty()) {
       work().later.add(std::move(tell));
     } else {
-      call.on_kept = [this, tell = std::move(tell)] { work().later.add(tell); };
+      call.on_quarantined = [this, tell = std::move(tell)] { work().later.add(tell); };
     }
   }
   call.failures = "keep";

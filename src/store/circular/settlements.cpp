@@ -72,7 +72,7 @@ void settle_once(RedisSession& session, const CircularKeys& keys, const SettleCa
   const CircularEnds::Words words(keys, {&call});
   session.client.run(scripts::settle, words.keys(), words.arguments(),
                      [&session](const redis::Answer& answer) {
-                       if (trouble_of(answer)) session.circular.locks.note_refusal(answer);
+                       CircularEnds::read(session, answer, SettleCall());
                      });
 }
 

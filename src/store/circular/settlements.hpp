@@ -17,7 +17,7 @@ struct CircularEnds {
   using Words = SettlementWords<CircularEnds>;
   /// Maximum number of settlements in one call, so that Redis is not blocked for long.
   static constexpr std::size_t most_settled = 32;
-  static constexpr std::size_t most_kept = 2;
+  static constexpr std::size_t max_texts = 2;
   static const redis::Script& script();
 
   static std::size_t bytes_of(const Call& call) {

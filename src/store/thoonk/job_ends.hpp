@@ -35,7 +35,7 @@ struct EndCall {
   std::string breaker;  ///< breaker_entry(), or "?" for a stall by a run that has no entry
   /// Called when Redis has confirmed that the run has stalled its job, if the breaker could prevent
   /// that.
-  std::function<void()> on_kept;
+  std::function<void()> on_quarantined;
 };
 
 /// Kind of work of Settlements.
@@ -44,13 +44,13 @@ struct JobEnds {
   using Call = EndCall;
   using Words = SettlementWords<JobEnds>;
   static constexpr std::size_t most_settled = 32;
-  static constexpr std::size_t most_kept = 3;
+  static constexpr std::size_t max_texts = 3;
   static const redis::Script& script();
 
   static std::size_t bytes_of(const Call& call) {
     return 2 * call.id.size() + call.holder.size() + call.result.size();
   }
-  static bool goes_alone(const Call& call) { return call.on_kept != nullptr; }
+  static bool goes_alone(const Call& call) { return call.on_quarantined != nullptr; }
   static const std::string& list_of(const Keys& keys) { return keys.feed; }
   static SettleResult read(RedisSession& session, const redis::Answer& answer, const Call& call);
 

@@ -132,7 +132,7 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
     if (end.breaker_limits.empty()) {
       later_.add(std::move(tell));
     } else {
-      end.on_kept = [this, tell = std::move(tell)] { later_.add(tell); };
+      end.on_quarantined = [this, tell = std::move(tell)] { later_.add(tell); };
     }
   }
   const bool awaited =
