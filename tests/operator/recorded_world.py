@@ -5,7 +5,8 @@
 
 The world has fixed keys, a fixed config and a clock that starts at a fixed time, for Redis and for the
 programs of w8y. Their output is compared with the files in `recorded`: `host` with a w8yd, `alone` without
-one. `--record` replaces them. Values that differ between two worlds (process IDs, random IDs, elapsed
+one. `--record` replaces them. `alone` has only the output that differs from `host`, and output that an
+earlier command printed, too, is replaced by "as FILE: COMMAND". Values that differ between two worlds (process IDs, random IDs, elapsed
 seconds, counters) are masked, and members of JSON objects are sorted.
 """
 import argparse
@@ -369,19 +370,37 @@ WORLDS = [("host", read), ("host", change), ("host", change_json), ("host", post
           ("alone", change), ("alone", change_json)]
 
 
+def text_of(name, answers, seen):
+    """Return the content of a file. `seen`: the command of each long output so far."""
+    text = ""
+    for question, answer in answers.items():
+        first, _, rest = answer.partition("\n")
+        earlier = seen.setdefault(rest, f"as {name}: {question}") if rest.count("\n") > 2 else None
+        if earlier and earlier != f"as {name}: {question}":
+            answer = f"{first}\n{earlier}\n"
+        text += f"=== {question}\n{answer}"
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path)
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
     passed, failed = 0, 0
+    seen, host = {}, {}
     ask = lambda world: list(world[1](options.bin.resolve(), world[0] == "host"))  # noqa: E731
     # Two at a time: each world must end before its heartbeats expire, also on a busy machine.
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as threads:
         for (part, _), files in zip(WORLDS, threads.map(ask, WORLDS)):
             for name, answers in files:
                 file = RECORDED / f"{part}-{name}.txt"
-                text = "".join(f"=== {question}\n{answer}" for question, answer in answers.items())
+                if part == "host":
+                    host[name] = answers
+                else:
+                    answers = {question: answer for question, answer in answers.items()
+                               if host[name].get(question) != answer}
+                text = text_of(file.stem, answers, seen)
                 if options.record:
                     file.parent.mkdir(exist_ok=True)
                     file.write_bytes(text.encode())
