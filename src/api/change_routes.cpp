@@ -38,10 +38,10 @@ std::string change_json(const std::string& list, const std::vector<verbs::Change
 }
 
 /// Changes the items of a group of errors. The response counts them by result.
-std::string change_errors(const Routes& routes, verbs::GroupChange change, QueryContext& query,
+std::string change_errors(verbs::GroupChange change, QueryContext& query,
                           const http::HttpRequest& request) {
   const view::JsonFields body = body_of(request.body, {"reason", "by"});
-  const verbs::ChangeNote note{by_in(body, routes), text_in(body, "reason"), wall_time()};
+  const verbs::ChangeNote note{query.by, text_in(body, "reason"), wall_time()};
   const std::string &list = request.path[3], &group = request.path[5];
   const verbs::ChangedGroup all = verbs::write(query, [&] {
     return verbs::change_group(query, list, group, since_of(request), change, note);
@@ -150,8 +150,8 @@ void add_item_changes(const Routes& routes) {
         std::pair(endpoints::quarantine_group, verbs::GroupChange::quarantine),
         std::pair(endpoints::retry_group, verbs::GroupChange::retry)})
     write_at(routes, endpoint,
-             [routes, change = change](QueryContext& query, const http::HttpRequest& request) {
-               return change_errors(routes, change, query, request);
+             [change = change](QueryContext& query, const http::HttpRequest& request) {
+               return change_errors(change, query, request);
              });
   write_at(
       routes, endpoints::rerun_item, [](QueryContext& query, const http::HttpRequest& request) {

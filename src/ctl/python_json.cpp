@@ -3,26 +3,14 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 
 #include "core/escape.hpp"
+#include "core/json_object.hpp"
 
 namespace w8y::ctl {
 
 namespace {
-
-void append_unit(std::string& out, std::uint32_t unit) {
-  std::array<char, 12> text{};
-  std::snprintf(text.data(), text.size(), "\\u%04x", unit);
-  out += text.data();
-}
-
-void append_code_point(std::string& out, std::uint32_t point) {
-  if (point < 0x10000) return append_unit(out, point);
-  append_unit(out, 0xd800 + ((point - 0x10000) >> 10));
-  append_unit(out, 0xdc00 + ((point - 0x10000) & 0x3ff));
-}
 
 /// Returns the bytes of the UTF-8 character that starts here; 0: none does.
 std::size_t character_length(std::string_view bytes) {
@@ -31,61 +19,25 @@ std::size_t character_length(std::string_view bytes) {
   return bytes.size() >= length && is_utf8(bytes.substr(0, length)) ? length : 0;
 }
 
-std::uint32_t code_point(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  std::uint32_t point = first & (0xffU >> (character.size() + 1));
-  for (const char next : character.substr(1))
-    point = point << 6 | (static_cast<unsigned char>(next) & 0x3fU);
-  return point;
-}
-
-void append_ascii(std::string& out, char character) {
-  switch (character) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    case '\f':
-      out += "\\f";
-      return;
-    case '\b':
-      out += "\\b";
-      return;
-    default:
-      break;
-  }
-  if (character >= ' ' && character <= '~') {
-    out += character;
-  } else {
-    append_unit(out, static_cast<unsigned char>(character));
-  }
-}
-
 }  // namespace
 
 std::string python_string(std::string_view bytes) {
   std::string out = "\"";
   while (!bytes.empty()) {
-    const std::size_t length = character_length(bytes);
-    if (length == 0) {
-      append_unit(out, 0xdc00U + static_cast<unsigned char>(bytes[0]));
-    } else if (length == 1) {
-      append_ascii(out, bytes[0]);
-    } else {
-      append_code_point(out, code_point(bytes.substr(0, length)));
+    std::size_t valid = 0;
+    while (valid < bytes.size()) {
+      const std::size_t length = character_length(bytes.substr(valid));
+      if (length == 0) break;
+      valid += length;
     }
-    bytes.remove_prefix(length == 0 ? 1 : length);
+    const std::string text = core::json_string(bytes.substr(0, valid));
+    out.append(text, 1, text.size() - 2);
+    bytes.remove_prefix(valid);
+    if (bytes.empty()) break;
+    std::array<char, 8> unit{};
+    std::snprintf(unit.data(), unit.size(), "\\udc%02x", static_cast<unsigned char>(bytes[0]));
+    out += unit.data();
+    bytes.remove_prefix(1);
   }
   return out + '"';
 }
