@@ -91,7 +91,7 @@ complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l retry -d 'Queue th
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from forget plan' -a plan -d 'Show what another config would change'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from forget plan' -a forget -d 'Remove a host that has died'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and __fish_seen_subcommand_from forget' -xa '(__w8yctl_hosts)'
-complete -c w8yctl -n '__fish_seen_subcommand_from status' -l check -d 'Print only problems; exit 1 if there is one'
+complete -c w8yctl -n '__fish_seen_subcommand_from status' -l check -d 'Print only problems; exit 1 if one is not by an operator'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and __fish_seen_subcommand_from plan' -F
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l runs -d 'Show the runs of each host'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l no-lists -d 'Show one line per host'

@@ -28,6 +28,7 @@ http::HttpResponse problems_response(const std::vector<Problem>& problems,
 /// Adds the problems of the fleet that are not about `host`, and sorts all, the most severe first.
 std::vector<Problem> merged(std::vector<Problem> own, std::vector<Problem>&& fleet,
                             const std::string& host) {
+  limit_per_kind(fleet);
   for (Problem& problem : fleet)
     if (problem.host != host) own.push_back(std::move(problem));
   std::ranges::stable_sort(own, {}, &Problem::kind);

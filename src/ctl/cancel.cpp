@@ -77,10 +77,10 @@ class Cancel final : public Command {
              time_text(found.finished->ended.value_or(WallTime{0})) + " on host " +
              escape_text(found.finished->host) + ": " + escape(found.finished->outcome);
     const view::ItemView& item = *found.held;
-    return "run " + escape(run) + " was not cancelled: host " + escape_text(item.host) + " (pid " +
-           escape(item.pid) + ") holds item " + item_text(item.shown()) + " of " +
-           escape_text(found.list) + " but did not reply; if its process is alive, run on that " +
-           "host: w8yctl cancel " + shell_argument(run) + (quarantine_ ? " --quarantine" : "");
+    return "run " + escape(run) + ": no host reports it, but host " + escape_text(item.host) +
+           " (pid " + escape(item.pid) + ") holds item " + item_text(item.shown()) + " of " +
+           escape_text(found.list) + "; on that host, run: w8yctl cancel " + shell_argument(run) +
+           (quarantine_ ? " --quarantine" : "") + ", or wait until the lock expires";
   }
 
   std::string run_;

@@ -111,9 +111,11 @@ int FeedCommand::run(const Options& options, Context& context) {
     const auto list = lists == nullptr ? std::nullopt : lists->find(feed_);
     const std::string noun = list ? view::view_of(*list->kind).list : "feed";
     if (noun == "feed") throw Failure(refused, why.what());
-    throw Failure(refused, "there is no feed " + escape_text(feed_) + ", but a " + noun +
-                               " of this name; to see its items: w8yctl items " +
-                               shell_argument(feed_));
+    throw Failure(
+        refused,
+        "there is no feed " + escape_text(feed_) + ", but a " + noun + " of this name" +
+            (list->kind->in_redis ? "; to see its items: w8yctl items " + shell_argument(feed_)
+                                  : ""));
   } catch (const verbs::FeedRefused& why) {
     throw Failure(refused, why.what());
   }

@@ -185,7 +185,8 @@ void print_lists_of(const FleetHost& host, WallTime now, bool wide) {
   if (host.unresponsive)
     print_line("host " + escape_text(host.heartbeat.host) + " has been unresponsive for " +
                rough_duration(std::max(WallTime{0}, now - host.last_heartbeat)) +
-               "; it reported before that:");
+               (host.expired ? "; its list reports have expired" : "; its last list reports:"));
+  if (host.expired) return;
   if (!host.lists_error.empty()) print_line(escape(host.lists_error));
   if (host.lists.empty()) return print_line("no lists");
   Table table({{"LIST", may_be_cut},
@@ -274,7 +275,8 @@ class Lists final : public Command {
     FleetHost& host = fleet.hosts.front();
     std::erase_if(host.lists,
                   [this](const ListStatus& list) { return !is_wanted(list.prefix, list.state); });
-    if (prefix_ && state_.empty() && host.lists.empty() && host.lists_error.empty())
+    if (prefix_ && state_.empty() && host.lists.empty() && host.lists_error.empty() &&
+        !host.expired)
       throw Failure(refused,
                     "host " + escape_text(host_) + " has no list " + escape_text(*prefix_));
     if (options.json) {

@@ -142,7 +142,9 @@ std::vector<ShownProblem> all_problems(const JsonFields& answer, const HostStatu
   std::vector<ShownProblem> problems = read_problems(answer);
   if (!host.has_redis || !redis_usable(host)) return problems;
   try {
-    for (ShownProblem& problem : fleet.problems())
+    std::vector<ShownProblem> of_fleet = fleet.problems();
+    limit_per_kind(of_fleet);
+    for (ShownProblem& problem : of_fleet)
       if (problem.host != host.host) problems.push_back(std::move(problem));
   } catch (const Failure& failure) {
     problems.push_back({"fleet", {}, "the fleet cannot be read: " + std::string(failure.what())});
@@ -153,7 +155,7 @@ std::vector<ShownProblem> all_problems(const JsonFields& answer, const HostStatu
 class Status final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.flag("--check", "Print only problems; exit 1 if there is one", check_);
+    words.flag("--check", "Print only problems; exit 1 if one is not by an operator", check_);
     words.option("--host", "HOST", "the name of a host", "Only this host, as it reports itself",
                  host_);
   }

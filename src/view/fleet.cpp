@@ -210,8 +210,10 @@ void remove_replaced(FleetView& view) {
 
 void classify(FleetView& view) {
   remove_returned(view);
-  for (FleetHost& host : view.hosts)
+  for (FleetHost& host : view.hosts) {
     host.unresponsive = host.last_heartbeat + unresponsive_after <= view.now;
+    host.late = host.last_heartbeat + late_after <= view.now;
+  }
   classify_names(view);
   remove_replaced(view);
   const FleetHost* newest = nullptr;

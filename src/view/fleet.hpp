@@ -25,6 +25,8 @@ inline constexpr Duration heartbeat_life = std::chrono::seconds(60);
 inline constexpr Duration unresponsive_life = std::chrono::hours(24 * 7);
 /// Maximum number of hosts that have died. The fleet removes the hosts that died first.
 inline constexpr std::size_t max_unresponsive = 1000;
+/// Time after which the next heartbeat of a host is overdue.
+inline constexpr Duration late_after = heartbeat_interval + std::chrono::seconds(1);
 /// Time after which a host is unresponsive: it has missed two heartbeats.
 inline constexpr Duration unresponsive_after = std::chrono::seconds(25);
 /// Time after which a new config must be applied on all hosts. A host without it is then outdated.
@@ -155,6 +157,7 @@ struct FleetHost {
   std::string error;              ///< why its heartbeat cannot be read; empty: it can
   bool unresponsive = false;      ///< since last_heartbeat
   bool no_reply = false;          ///< did not reply to a query in time
+  bool late = false;              ///< its next heartbeat is overdue
   bool expired = false;           ///< its heartbeat has expired: only ID, name and time are known
   bool config_outdated = false;   ///< another config was applied elsewhere, but not here
   bool duplicate_name = false;    ///< another live host has the same name

@@ -57,15 +57,18 @@ void FleetProblems::add(const FleetHost& host) {
             shell_argument(heartbeat.host));
   if (state == HostState::draining)
     add(Kind::draining, heartbeat.host,
-        name + ": draining: starting no new runs, exiting after the active ones");
+        name + ": draining, starting no new runs, exiting after the active ones");
+  std::map<std::string, std::vector<std::string>> starved;  // by reason
   for (const ListStatus& list : host.lists) {
-    if (list.state == ListState::starved)
-      starved_[{heartbeat.host, list.why}].push_back(list.prefix);
+    if (list.state == ListState::starved) starved[list.why].push_back(list.prefix);
     Served& served = lists_[list.prefix];
     if (!is_unserved(list.state)) served.by_any = true;
     if (list.state == ListState::ineligible && served.why.empty())
       served.why = name + ": " + list.why;
   }
+  for (auto& [why, lists] : starved)
+    add_lists(Kind::starved, heartbeat.host, name + ": short of resources for ", std::move(lists),
+              why);
 }
 
 /// Adds a problem of several lists, with the same reason.
@@ -89,9 +92,6 @@ std::vector<Problem> FleetProblems::drain() {
     if (!served.by_any && !served.why.empty()) unserved[served.why].push_back(prefix);
   for (auto& [why, lists] : unserved)
     add_lists(Kind::ineligible, {}, "no host serves ", std::move(lists), why);
-  for (auto& [where, lists] : std::exchange(starved_, {}))
-    add_lists(Kind::starved, where.first, escape_text(where.first) + ": short of resources for ",
-              std::move(lists), where.second);
   std::ranges::stable_sort(found_, {}, &Problem::kind);
   return std::exchange(found_, {});
 }

@@ -1,10 +1,9 @@
-// Problems of the fleet: hosts that have died, are quiet, draining or short of resources, failed
-// reloads, outdated configs, clocks, and lists that no host serves.
+// Problems of the fleet: hosts that have died, are quiet or draining, or are short of resources;
+// failed reloads, outdated configs, clocks, and lists that no host serves.
 #pragma once
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "view/fleet.hpp"
@@ -37,8 +36,6 @@ class FleetProblems {
   const WallTime now_;
   std::vector<Problem> found_;
   std::map<std::string, Served> lists_;  ///< by prefix
-  /// Starved lists, by host and reason.
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> starved_;
 };
 
 }  // namespace w8y

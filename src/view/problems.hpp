@@ -97,6 +97,27 @@ struct ShownProblem {
   std::string text;
 };
 std::vector<ShownProblem> read_problems(const view::JsonFields& json);
+/// Replaces the problems of one kind from the 21st on by one with their number. A fleet may have
+/// 1,000 quiet hosts.
+template <class P>
+void limit_per_kind(std::vector<P>& problems) {
+  std::map<decltype(P::kind), std::size_t> counts;
+  std::erase_if(problems, [&counts](const P& problem) {
+    return ++counts[problem.kind] > Problems::max_causes;
+  });
+  for (const auto& each : counts) {
+    if (each.second <= Problems::max_causes) continue;
+    P rest;
+    rest.kind = each.first;
+    rest.text =
+        std::to_string(each.second - Problems::max_causes) + " more problems of the fleet: ";
+    if constexpr (requires { kind_name(rest.kind); })
+      rest.text += kind_name(rest.kind);
+    else
+      rest.text += rest.kind;
+    problems.push_back(std::move(rest));
+  }
+}
 /// Returns the JSON array of to_json().
 std::string to_json(const std::vector<Problem>& problems);
 

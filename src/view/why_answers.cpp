@@ -182,6 +182,7 @@ Why why_list(const WhyList& list, const WhyItems& items) {
   why.sentences.push_back(items_sentence(list, items));
   if (!hindered) add(why.sentences, core::limits_reached(list));
   add(why.sentences, core::elsewhere(list));
+  core::add_without_reply(list, why.sentences);
   return why;
 }
 

@@ -361,6 +361,7 @@ std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
     auto soon = core::turn_comes(list);
     for (WhySentence& each : soon) all.push_back(std::move(each));
   }
+  core::add_without_reply(list, all);
   return all;
 }
 

@@ -50,7 +50,7 @@ Role role_of(const FleetHost& host) {
   const ListStatus* const list = list_of(host);
   if (list == nullptr) return Role::no_list;
   if (host.unresponsive) return Role::silent;
-  if (host.no_reply) return Role::no_reply;
+  if (host.no_reply && host.late) return Role::no_reply;
   if (list->state == ListState::ineligible) return Role::refuses;
   if (list->state == ListState::disabled) return Role::disabled;
   if (is(host, HostState::draining) || list->state == ListState::draining) return Role::draining;
@@ -384,6 +384,19 @@ Sentences doubts_about(const WhyList& list, const std::string& name) {
     all = {group_sentence(list, {role, name, {&host}})};
   }
   return all;
+}
+
+void add_without_reply(const WhyList& list, Sentences& all) {
+  Sentences silent;
+  bool replied = false;
+  for (const FleetHost& host : list.hosts) {
+    const Role role = role_of(host);
+    replied = replied || (role == Role::serves && !host.no_reply);
+    if (!host.no_reply || role == Role::no_list || role == Role::no_reply || role == Role::silent)
+      continue;
+    silent.push_back(group_sentence(list, {Role::no_reply, host.heartbeat.host, {&host}}));
+  }
+  all.insert(replied ? all.end() : all.begin(), silent.begin(), silent.end());
 }
 
 Sentences limits_reached(const WhyList& list) {

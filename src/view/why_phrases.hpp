@@ -37,9 +37,11 @@ WhySentence sentence(const char* kind, std::string text);
 std::vector<WhySentence> hindrances(const WhyList& list, std::string_view queue = {});
 /// Returns sentences about hosts that have the list but do not serve it, while others do.
 std::vector<WhySentence> elsewhere(const WhyList& list);
-/// Returns a sentence if the host of this name has sent its last heartbeat, or no reply, too long
-/// ago to prove that a run on it continues.
+/// Returns a sentence if the host of this name is unresponsive or did not reply.
 std::vector<WhySentence> doubts_about(const WhyList& list, const std::string& name);
+/// Adds sentences about hosts that did not reply, so that their last list reports are used. The
+/// sentences are first if no serving host has replied.
+void add_without_reply(const WhyList& list, std::vector<WhySentence>& all);
 /// Returns sentences about serving hosts that have reached a limit of their own.
 std::vector<WhySentence> limits_reached(const WhyList& list);
 /// Describes the last change of an operator. Empty if the state of the item names the operator, or

@@ -61,7 +61,7 @@ TEST_CASE("a host that is quiet, draining or short of resources is a problem") {
       texts_of({quiet, draining, starved}) ==
       Texts{"starved|web3|web3: short of resources for a and b: no more processes",
             "quiet|web1|web1: quiet, starting no new runs; to end that: w8yctl resume --host web1",
-            "draining|web2|web2: draining: starting no new runs, exiting after the active ones"});
+            "draining|web2|web2: draining, starting no new runs, exiting after the active ones"});
 }
 
 TEST_CASE("a host that has died is a problem with the command that removes it") {

@@ -231,4 +231,14 @@ TEST_CASE("10,000 causes are limited to a maximum number of problems") {
   CHECK(all.back().lists == 9980);
 }
 
+TEST_CASE("problems of one kind are limited, and one more has the number of the others") {
+  std::vector<Problem> all(Problems::max_causes + 5);
+  for (Problem& problem : all) problem.kind = Problem::Kind::quiet;
+  all.back().kind = Problem::Kind::draining;
+  limit_per_kind(all);
+  REQUIRE(all.size() == Problems::max_causes + 2);
+  CHECK(all[Problems::max_causes].kind == Problem::Kind::draining);
+  CHECK(all.back().text == "4 more problems of the fleet: quiet");
+}
+
 }  // namespace problems_test

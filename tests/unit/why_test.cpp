@@ -106,7 +106,7 @@ TEST_CASE("why: a running item has its host, duration and progress") {
   CHECK(kinds(why_item(list({}), run)) == "running stopping quarantined_at_end not_listed");
 }
 
-TEST_CASE("why: a host that did not reply makes its run doubtful") {
+TEST_CASE("why: a run on a host without a reply has the age of its heartbeat") {
   FleetCommandResult replies;
   replies.no_reply.push_back({"beta", "beta-1", false, now - 14s});
   WhyList asked = list({host("beta"), host("gamma")});
@@ -124,6 +124,19 @@ TEST_CASE("why: a host that did not reply makes its run doubtful") {
   CHECK(why.sentences[1].hosts == std::vector<std::string>{"beta"});
   run.host = "gamma";
   CHECK(kinds(why_item(asked, run)) == "running");
+}
+
+TEST_CASE("why: the last report of a host without a reply is used until a heartbeat is overdue") {
+  FleetHost slow = host("beta");
+  slow.no_reply = true;
+  CHECK(kinds(why_item(list({slow}), item("free"))) == "no_reply ready");
+  CHECK(kinds(why_item(list({slow, host("gamma")}), item("free"))) == "ready no_reply");
+  FleetHost lacks = refusing("beta", "lacks \"gpu\"");
+  lacks.no_reply = true;
+  CHECK(kinds(why_item(list({lacks}), item("free"))) == "no_reply ineligible");
+  CHECK(kinds(why_list(list({slow}), items({{"free", 1}}))) == "no_reply ready items");
+  slow.late = true;
+  CHECK(kinds(why_item(list({slow}), item("free"))) == "no_reply");
 }
 
 TEST_CASE("why: a lock of another program is shown as it is") {
@@ -246,7 +259,7 @@ TEST_CASE("why: each state of a host that does not serve the list is a reason") 
         "The host alpha is unresponsive since 2026-01-31T12:34:16Z, for 40s: it was killed, or "
         "cannot reach Redis.");
   it.unresponsive = false;
-  it.no_reply = true;
+  it.no_reply = it.late = true;
   it.last_heartbeat = now - 14s;
   CHECK(only(it) == "The host alpha did not reply within 2s; its last heartbeat was 14s ago.");
   CHECK(only(host("alpha", ListState::probing)) == "The host alpha is still probing the executor.");
