@@ -29,7 +29,7 @@ MUTANTS = [
     Mutant("failures-uncounted", "A failed run counts no failure.", LUA + "settle.lua",
            "    note(pcall('HINCRBY', KEYS[1], item_of(KEYS[i + 4]), 1), 'HINCRBY')\n", "    local _\n"),
     Mutant("place-kept", "A settlement does not release its fleet slot.", LUA + "settle.lua",
-           "crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')", "false"),
+           "crowded and pcall('EXISTS', KEYS[2]) ~= 0 and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')", "false"),
     Mutant("end-wakes-nobody", "A settlement wakes no host.", LUA + "settle.lua",
            "  if notified == 0 then note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH') end\n", ""),
     Mutant("record-twice", "A run whose settlement is repeated has two records.", LUA + "settle.lua",

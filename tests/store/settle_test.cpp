@@ -238,6 +238,20 @@ TEST_CASE("the sweep keeps the quarantines of a list that is deleted and pushed 
   CHECK(reply.claims.front().item == "b");
 }
 
+TEST_CASE("the sweep of a list without failures, quarantines and marks is one command") {
+  RedisServer server;
+  server.command({"RPUSH", "work:list", "a"});
+  loop::Loop loop;
+  Host host(loop, server.url(), list_rule());
+  const auto scripts = server.calls("evalsha") + server.calls("eval");
+  const auto exists = server.calls("exists"), hlen = server.calls("hlen");
+  host.session->circular.sweep.step();
+  REQUIRE(
+      turn_until(loop, [&] { return server.calls("evalsha") + server.calls("eval") > scripts; }));
+  CHECK(server.calls("exists") == exists + 1);
+  CHECK(server.calls("hlen") == hlen);
+}
+
 TEST_CASE("a claim that is handed back leaves only the fence") {
   RedisServer server;
   server.command({"RPUSH", "work:list", "a"});

@@ -10,6 +10,8 @@
 --       -1, longest wait in ms or -1}}
 -- A list of at most 256 items is examined completely. In a longer one, the script examines the
 -- right end, where claimed items are, and some items at positions spread over the remaining part.
+-- If no sample is locked, it examines only some of these positions first, and continues if any item
+-- there is locked.
 --
 -- `samples` is a hash of up to 64 items: time of the last claim (ms), time from the claim before to
 -- it (ms), and the known time since which it may be free (ms); 0: not known. Entries are padded, so
@@ -21,7 +23,7 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local budget, life, longest_noted = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
-local whole, at_end, places, at_place, most_noted, group = 256, 128, 16, 8, 64, 32
+local whole, at_end, places, at_place, most_noted, group = 256, 128, 16, 8, 64, 128
 local bytes, most_bytes = 0, 4194304
 math.randomseed(time[2])
 
@@ -63,24 +65,34 @@ local function state_of(lock, exists)
   return value == 'delay:' and 'delayed' or value == 'quaran' and 'quarantined' or 'running'
 end
 
-local function count(list, length, prefix)
+-- `free`: whether no sample is locked, so that probably all items before the right end are free.
+local function count(list, length, prefix, free)
   local found = {}
   longest, piece = 0, 1
   local function new()
     return {free = 0, running = 0, delayed = 0, quarantined = 0}
   end
-  -- Adds the states of items. Usually, none or all of the items of a group are locked. Returns the
-  -- number of items.
+  -- Usually, none or all of some neighbours are locked.
+  local function count_group(sum, items, first, last, size)
+    local locked = count_locks(prefix, items, first, last)
+    if locked > 0 and locked <= last - first and size > at_place then
+      size = size / 4
+      for from = first, last, size do
+        count_group(sum, items, from, math.min(from + size - 1, last), size)
+      end
+      return
+    end
+    for i = first, last do
+      local state = locked == 0 and 'free'
+        or state_of(prefix .. items[i], locked == last - first + 1)
+      sum[state] = sum[state] + 1
+      found[items[i]] = true
+    end
+  end
+  -- Adds the states of items. Returns the number of items.
   local function count_in(sum, items)
     for first = 1, #items, group do
-      local last = math.min(first + group - 1, #items)
-      local locked = count_locks(prefix, items, first, last)
-      for i = first, last do
-        local state = locked == 0 and 'free'
-          or state_of(prefix .. items[i], locked == last - first + 1)
-        sum[state] = sum[state] + 1
-        found[items[i]] = true
-      end
+      count_group(sum, items, first, math.min(first + group - 1, #items), group)
     end
     return #items
   end
@@ -89,14 +101,25 @@ local function count(list, length, prefix)
     local items = read(list, 0, length, {})
     return sum, count_in(sum, items) < length, items, found
   end
-  count_in(sum, read(list, length - at_end, at_end, {}))
-  local rest, spread, items = length - at_end, new(), {}
-  local stride = rest / places
-  for k = 0, places - 1 do
-    local first = math.floor(k * stride + math.random() * math.max(0, stride - at_place))
-    read(list, first, at_place, items)
+  local rest, spread, items, looked = length - at_end / 2, new(), {}, 0
+  count_in(sum, read(list, rest, at_end / 2, {}))
+  if not free or sum.free < at_end / 2 then
+    rest = length - at_end
+    count_in(sum, read(list, rest, at_end / 2, {}))
   end
-  local looked = count_in(spread, items)
+  local stride, chosen = rest / places, math.random(0, 3)
+  for _, first_quarter in ipairs({true, false}) do
+    local part = {}
+    for k = 0, places - 1 do
+      if (k % 4 == chosen) == first_quarter then
+        local first = math.floor(k * stride + math.random() * math.max(0, stride - at_place))
+        read(list, first, at_place, part)
+      end
+    end
+    looked = looked + count_in(spread, part)
+    for _, item in ipairs(part) do items[#items + 1] = item end
+    if free and spread.free == looked then break end
+  end
   for state, n in pairs(spread) do
     if looked > 0 then sum[state] = sum[state] + math.floor(n * rest / looked + 0.5) end
   end
@@ -126,12 +149,16 @@ end
 
 local function by_wait(a, b) return a.wait > b.wait end
 
--- Returns the longest wait of an item. Marks samples that are deleted, and adds those that must be
--- written to `write`.
-local function oldest_of(list, length, prefix, notes, found, lap, write)
-  local waiting, items = {}, {}
+local function count_locked(prefix, notes)
+  local items = {}
   for i, note in ipairs(notes) do items[i] = note.item end
-  local locked = count_locks(prefix, items, 1, #items)
+  return count_locks(prefix, items, 1, #items)
+end
+
+-- Returns the longest wait of an item. Marks samples that are deleted, and adds those that must be
+-- written to `write`. `locked`: number of samples that are locked.
+local function oldest_of(list, length, prefix, notes, locked, found, lap, write)
+  local waiting = {}
   for _, note in ipairs(notes) do
     local lock = prefix .. note.item
     local left = locked == 0 and -2 or redis.call('PTTL', lock)
@@ -197,12 +224,11 @@ local function note_more(items, notes, write)
   end
 end
 
-local function visits_of(list, length, prefix, key, found, items)
-  local notes, gone = notes_of(key)
-  if not notes then return -1, -1 end
+-- Returns the cycle time and the longest wait, and updates the samples.
+local function visits_of(list, length, prefix, key, notes, gone, locked, found, items)
   local write = {}
   local lap = lap_of(notes)
-  local oldest = oldest_of(list, length, prefix, notes, found, lap, write)
+  local oldest = oldest_of(list, length, prefix, notes, locked, found, lap, write)
   note_more(items, notes, write)
   local set = {key}
   for _, note in ipairs(write) do
@@ -227,7 +253,11 @@ for k = 1, #KEYS / 3 do
   local length = redis.pcall('LLEN', list)
   if type(length) ~= 'number' then length = 0 end
   local prefix = ARGV[3 + k]
-  local sum, estimated, items, found = count(list, length, prefix)
+  local notes, gone
+  if length > 0 then notes, gone = notes_of(visits) end
+  local locked = notes and count_locked(prefix, notes)
+  local sum, estimated, items, found =
+    count(list, length, prefix, locked == 0 and #notes == most_noted)
   if estimated then
     local indexed = redis.pcall('HLEN', quarantined)
     sum.quarantined = math.min(length, type(indexed) == 'number' and indexed or 0)
@@ -236,7 +266,9 @@ for k = 1, #KEYS / 3 do
     sum.free = length - sum.quarantined - sum.running - sum.delayed
   end
   local lap, oldest = -1, -1
-  if length > 0 then lap, oldest = visits_of(list, length, prefix, visits, found, items) end
+  if notes then
+    lap, oldest = visits_of(list, length, prefix, visits, notes, gone, locked, found, items)
+  end
   reply[#reply + 1] = {length, estimated and 1 or 0, sum.free, sum.running, sum.delayed,
     sum.quarantined, lap, oldest}
   if budget <= 0 or bytes >= most_bytes then break end

@@ -54,37 +54,53 @@ local function sum(known, more, most)
   end
 end
 
-local function bucket(field, start)
-  -- HMGET, because a Redis user of circular lists has no permission for HGET.
-  local known = redis.call('HMGET', key, field)[1]
+local any_new = false
+-- `known`: value of the bucket, or false.
+local function bucket(known, start)
   -- Another client may have written a longer text.
   if known and #known < 1024 then
     local at, runs, failed, durations, cycles = string.match(known,
       '^(%d+) (%d+) (%d+) ([%d:,/-]+) ([%d:,/-]+)$')
     if tonumber(at) == start then return tonumber(runs), tonumber(failed), durations, cycles end
   end
+  any_new = true
   return 0, 0, '-', '-'
 end
 
-local written = 0
-local probe = redis.pcall('HMGET', key, 'm0')
-if probe.err and string.sub(probe.err, 1, 9) == 'WRONGTYPE' then return 0 end
-local exists = redis.call('PEXPIRE', key, ARGV[1])
 local now = math.floor(redis.call('TIME')[1] / 60)
+-- Buckets that change: fields, their starts, and the argument of their first count.
+local fields, starts, firsts = {}, {}, {}
 for i = 2, #ARGV, 5 do
   local minute = now - tonumber(ARGV[i])
   for _, span in ipairs(spans) do
     local name, length, kept = span[1], span[2], span[3]
     local start = minute - minute % length
     if start > now - length * kept then
-      local field = string.format('%s%d', name, start / length % kept)
-      local runs, failed, durations, cycles = bucket(field, start)
-      redis.call('HSET', key, field, string.format('%d %.0f %.0f %s %s', start,
-        runs + ARGV[i + 1], failed + ARGV[i + 2],
-        sum(durations, ARGV[i + 3], of_durations), sum(cycles, ARGV[i + 4], of_cycles)))
-      written = written + 1
+      fields[#fields + 1] = string.format('%s%d', name, start / length % kept)
+      starts[#starts + 1], firsts[#firsts + 1] = start, i + 1
     end
   end
 end
-if exists == 0 and written > 0 then redis.call('PEXPIRE', key, ARGV[1]) end
-return written
+if #fields == 0 then return 0 end
+-- HMGET, because a Redis user of circular lists has no permission for HGET.
+local known = redis.pcall('HMGET', key, unpack(fields))
+if known.err then
+  if string.sub(known.err, 1, 9) == 'WRONGTYPE' then return 0 end
+  redis.call('HMGET', key, fields[1]) -- raises the same error
+end
+local values = {}
+for k, field in ipairs(fields) do values[field] = known[k] end
+for k, field in ipairs(fields) do
+  local i = firsts[k]
+  local runs, failed, durations, cycles = bucket(values[field], starts[k])
+  values[field] = string.format('%d %.0f %.0f %s %s', starts[k], runs + ARGV[i], failed + ARGV[i + 1],
+    sum(durations, ARGV[i + 2], of_durations), sum(cycles, ARGV[i + 3], of_cycles))
+end
+local set = {}
+for field, value in pairs(values) do
+  set[#set + 1] = field
+  set[#set + 1] = value
+end
+redis.call('HSET', key, unpack(set))
+if any_new then redis.call('PEXPIRE', key, ARGV[1]) end
+return #fields

@@ -50,10 +50,14 @@ for number = 1, tonumber(ARGV[4]) do
 end
 local first_at = at
 
--- Most lists have no quarantine, no fleet limit, no waiters and no marks of reruns: one command checks
--- all four. EXISTS counts a key each time that it is named, so from 4 on, there are marks.
-local there = pcall('EXISTS', KEYS[4], KEYS[2], KEYS[#KEYS], reruns, reruns, reruns, reruns)
-local crowded = there ~= 0 and there ~= 4
+-- Most lists have no quarantine, no fleet limit, no waiters, no failures and no marks of reruns: one
+-- command checks all five. EXISTS counts a key each time that it is named: failures 4 times, and
+-- marks 8 times.
+local there = pcall('EXISTS', KEYS[4], KEYS[2], KEYS[#KEYS], KEYS[1], KEYS[1], KEYS[1], KEYS[1],
+  reruns, reruns, reruns, reruns, reruns, reruns, reruns, reruns)
+local unknown = type(there) ~= 'number'
+local crowded = unknown or there % 4 ~= 0
+local may_have_failures = unknown or there % 8 > 3
 -- Items that an operator has quarantined during their run.
 local indexed = crowded and pcall('HLEN', KEYS[4])
 indexed = type(indexed) == 'number' and indexed > 0
@@ -68,7 +72,7 @@ local function read_marks()
   for i = 5, #KEYS - 1 do items[i - 4] = item_of(KEYS[i]) end
   return pcall('HMGET', reruns, unpack(items))
 end
-local marks = (type(there) ~= 'number' or there > 3) and read_marks()
+local marks = (unknown or there > 7) and read_marks()
 if marks and marks.err then
   if not string.find(marks.err, 'WRONGTYPE') then return marks end -- a mark must not be lost
   marks = false
@@ -197,6 +201,7 @@ for i = 1, #runs do
   if run.failures == 'reset' then
     reset[#reset + 1] = item_of(KEYS[i + 4])
   elseif run.failures == 'increment' then
+    may_have_failures = true
     note(pcall('HINCRBY', KEYS[1], item_of(KEYS[i + 4]), 1), 'HINCRBY')
   end
   local message, written = ARGV[at + 2], kind.history ~= '0'
@@ -210,9 +215,7 @@ for i = 1, #runs do
   end
   at = at + 4
 end
--- Most lists have neither key, and a check costs less than a command with many arguments.
-local function may_exist(key) return pcall('EXISTS', key) ~= 0 end
-if #reset > 0 and may_exist(KEYS[1]) then
+if #reset > 0 and may_have_failures then
   note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL')
 end
 write_history()
@@ -231,7 +234,7 @@ if breaker then
   end, function(item) note(pcall('HDEL', KEYS[1], item), 'HDEL') end)
 end
 
-local places = crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
+local places = crowded and pcall('EXISTS', KEYS[2]) ~= 0 and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if #free > 0 or places > 0 then
   -- The waiters that came first get a turn (claim.lua): as many as there are free items or slots.

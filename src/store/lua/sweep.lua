@@ -17,8 +17,9 @@ local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 local forgotten = 0
 
 local function sweep(list, key, prefixes)
-  local length = redis.pcall('LLEN', list)
   local size = redis.pcall('HLEN', key)
+  if size == 0 then return end
+  local length = redis.pcall('LLEN', list)
   -- A key of a wrong type is of another program.
   if type(length) ~= 'number' or type(size) ~= 'number' or length * size == 0 then return end
   local cost = math.max(1, length)
@@ -55,11 +56,17 @@ local lists = #KEYS / 3
 local reply = {lists, 0}
 for k = 1, lists do
   local list, failures, quarantined = KEYS[3 * k - 2], KEYS[3 * k - 1], KEYS[3 * k]
-  sweep(list, failures, {})
-  sweep(list, string.sub(failures, 1, -9) .. 'reruns', {})
-  local prefixes = {ARGV[2 * k], ARGV[2 * k + 1]}
-  sweep(list, quarantined, prefixes)
-  if has_ended_run(string.sub(failures, 1, -9) .. 'claims', prefixes) then reply[#reply + 1] = k end
+  local own = string.sub(failures, 1, -9)
+  local reruns, claims = own .. 'reruns', own .. 'claims'
+  -- Most lists have none of these keys. Not a number: a permission is missing.
+  local found = redis.pcall('EXISTS', failures, reruns, quarantined, claims)
+  if found ~= 0 then
+    sweep(list, failures, {})
+    sweep(list, reruns, {})
+    local prefixes = {ARGV[2 * k], ARGV[2 * k + 1]}
+    sweep(list, quarantined, prefixes)
+    if has_ended_run(claims, prefixes) then reply[#reply + 1] = k end
+  end
   reply[1] = k
   if budget <= 0 then break end
 end

@@ -22,13 +22,14 @@ local function claim_first()
     proved = true
   end
   -- After the first claim of a list, one of both names has a key without expiry.
-  if ARGV[7] == '1' or redis.call('EXISTS', KEYS[2]) == 0 then use_own_name(ARGV[3]) end
+  local last_fence = redis.pcall('GET', KEYS[2])
+  if ARGV[7] == '1' or not last_fence then use_own_name(ARGV[3]) end
   if not redis.call('SET', ARGV[1] .. item, ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then
     return
   end
   if length > 1 then redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end
   local time = redis.call('TIME')
   note_visits(KEYS[8], {item}, time[1] * 1000 + math.floor(time[2] / 1000))
-  local fence = next_fence(KEYS[2], 1, time[1] * 1000000 + time[2], ARGV[16])
+  local fence = next_fence(KEYS[2], 1, time[1] * 1000000 + time[2], ARGV[16], last_fence)
   return {'ok', length - 1, -1, '', #item, #item, 0, item, fence, 0}
 end

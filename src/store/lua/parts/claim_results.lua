@@ -4,8 +4,9 @@
 -- Returns the first of `count` fencing tokens. Each is the larger of the last one plus 1 and the
 -- time of Redis in µs, so they grow even if the key is lost. They are also larger than `seen`, the
 -- largest that the caller has seen, because key and clock may be outdated after a failover.
-local function next_fence(key, count, now_us, seen)
-  local fence = math.max((tonumber(redis.pcall('GET', key)) or 0) + 1, now_us, seen + 1)
+local function next_fence(key, count, now_us, seen, last)
+  if last == nil then last = redis.pcall('GET', key) end
+  local fence = math.max((tonumber(last) or 0) + 1, now_us, seen + 1)
   redis.pcall('SET', key, string.format('%.0f', fence + count - 1))
   return fence
 end
