@@ -9,9 +9,8 @@
 --       estimates, numbers of items that are free, running, delayed, quarantined, cycle in ms or
 --       -1, longest wait in ms or -1}}
 -- A list of at most 256 items is examined completely. In a longer one, the script examines the
--- right end, where claimed items are, and some items at positions spread over the remaining part.
--- If no sample is locked, it examines only some of these positions first, and continues if any item
--- there is locked.
+-- right end, where claimed items are, and some items at positions spread over the remaining part:
+-- fewer positions if no sample is locked.
 --
 -- `samples` is a hash of up to 64 items: time of the last claim (ms), time from the claim before to
 -- it (ms), and the known time since which it may be free (ms); 0: not known. Entries are padded, so
@@ -43,7 +42,7 @@ local function read(list, first, count, items)
       longest = math.max(longest, #part[i])
       items[#items + 1] = part[i]
     end
-    piece = math.max(1, math.min(64, math.floor(262144 / (longest + 1))))
+    piece = math.max(1, math.min(at_end, math.floor(262144 / (longest + 1))))
   end
   budget = budget - n
   return items
@@ -101,25 +100,19 @@ local function count(list, length, prefix, free)
     local items = read(list, 0, length, {})
     return sum, count_in(sum, items) < length, items, found
   end
-  local rest, spread, items, looked = length - at_end / 2, new(), {}, 0
-  count_in(sum, read(list, rest, at_end / 2, {}))
-  if not free or sum.free < at_end / 2 then
-    rest = length - at_end
-    count_in(sum, read(list, rest, at_end / 2, {}))
+  local rest, spread, items = length - at_end, new(), {}
+  local near = read(list, rest, at_end, {})
+  count_in(sum, near)
+  -- Locks that reach further left than the running items of most lists may continue there.
+  if free and sum.free < #near then free = count_locks(prefix, near, 1, #near / 2) == 0 end
+  local parts, size = places, at_place
+  if free then parts, size = 2, 16 end
+  local stride = rest / parts
+  for k = 0, parts - 1 do
+    local first = math.floor(k * stride + math.random() * math.max(0, stride - size))
+    read(list, first, size, items)
   end
-  local stride, chosen = rest / places, math.random(0, 3)
-  for _, first_quarter in ipairs({true, false}) do
-    local part = {}
-    for k = 0, places - 1 do
-      if (k % 4 == chosen) == first_quarter then
-        local first = math.floor(k * stride + math.random() * math.max(0, stride - at_place))
-        read(list, first, at_place, part)
-      end
-    end
-    looked = looked + count_in(spread, part)
-    for _, item in ipairs(part) do items[#items + 1] = item end
-    if free and spread.free == looked then break end
-  end
+  local looked = count_in(spread, items)
   for state, n in pairs(spread) do
     if looked > 0 then sum[state] = sum[state] + math.floor(n * rest / looked + 0.5) end
   end
@@ -187,6 +180,7 @@ local function oldest_of(list, length, prefix, notes, locked, found, lap, write)
       return -1
     else
       tries = tries - 1
+      budget = budget - math.ceil(length / 128)
       note.gone = not redis.call('LPOS', list, note.item, 'MAXLEN', 1000000)
     end
     if not note.gone then return note.wait end
@@ -243,7 +237,8 @@ local function visits_of(list, length, prefix, key, notes, gone, locked, found, 
   end
   if #gone > 1 then redis.call('HDEL', unpack(gone)) end
   if #set > 1 then redis.call('HSET', unpack(set)) end
-  redis.call('PEXPIRE', key, life)
+  -- The life is many times longer than 16 intervals of reads.
+  if #set > 1 or now % 16 == 0 then redis.call('PEXPIRE', key, life) end
   return lap, oldest
 end
 

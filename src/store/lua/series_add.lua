@@ -101,6 +101,8 @@ for field, value in pairs(values) do
   set[#set + 1] = field
   set[#set + 1] = value
 end
+-- If PEXPIRE is refused, nothing is written.
+local exists = not any_new or redis.call('PEXPIRE', key, ARGV[1]) == 1
 redis.call('HSET', key, unpack(set))
-if any_new then redis.call('PEXPIRE', key, ARGV[1]) end
+if not exists then redis.call('PEXPIRE', key, ARGV[1]) end
 return #fields

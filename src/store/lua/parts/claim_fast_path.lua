@@ -23,6 +23,9 @@ local function claim_first()
   end
   -- After the first claim of a list, one of both names has a key without expiry.
   local last_fence = redis.pcall('GET', KEYS[2])
+  if type(last_fence) == 'table' and string.sub(last_fence.err, 1, 9) ~= 'WRONGTYPE' then
+    redis.call('GET', KEYS[2]) -- raises the same error
+  end
   if ARGV[7] == '1' or not last_fence then use_own_name(ARGV[3]) end
   if not redis.call('SET', ARGV[1] .. item, ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then
     return
