@@ -110,7 +110,7 @@ void FleetCommandHandler::on_message(std::string_view payload) {
   const std::string& id = parts_.member.id();
   if (!order.is_for(name_in_host_id(id), id)) return;
   const RedisClock& time = parts_.member.time();
-  if (order.until.count() > 0 && time.known() && order.until < time.at(parts_.loop.now()))
+  if (order.until.count() > 0 && time.known() && order.until < time.earliest_at(parts_.loop.now()))
     return command_log_.ignored(keys_.control, "the command arrived after its deadline");
   carry_out(order);
 }

@@ -112,9 +112,11 @@ std::optional<Instant> HeartbeatTimer::due() const {
 
 /// The time is assumed to be from the middle between request and reply.
 void RedisClock::record(WallTime time, Instant asked, Instant answered) {
+  if (known_ && answered - asked > max_trip) return;
   known_ = true;
   time_ = time;
-  when_ = asked + (answered - asked) / 2;
+  error_ = (answered - asked) / 2;
+  when_ = asked + error_;
 }
 
 WallTime RedisClock::at(Instant when) const {

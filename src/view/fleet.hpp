@@ -137,16 +137,23 @@ class HeartbeatTimer {
 /// Clock of Redis, derived from the clock of this host.
 class RedisClock {
  public:
+  /// Maximum round trip of a reply that replaces an earlier time. The time in a slower reply is
+  /// uncertain.
+  static constexpr Duration max_trip = std::chrono::seconds(1);
+
   /// Records the time that Redis reported between `asked` and `answered`.
   void record(WallTime time, Instant asked, Instant answered);
   void forget() { known_ = false; }
   [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] WallTime at(Instant when) const;
+  /// Returns the earliest time that the clock of Redis may show.
+  [[nodiscard]] WallTime earliest_at(Instant when) const { return at(when - error_); }
 
  private:
   bool known_ = false;
   WallTime time_{0};
   Instant when_{};
+  Duration error_{0};  ///< half of the round trip
 };
 
 // ---- the fleet

@@ -293,6 +293,18 @@ TEST_CASE("fleet: the time of Redis is computed from the monotonic clock of this
   CHECK(time.at(start + 11s) == 9'001'000ms);
 }
 
+TEST_CASE("fleet: a slow reply does not replace the time of Redis, and is uncertain without one") {
+  RedisClock time;
+  const Instant start{500s};
+  time.record(1'000'000ms, start, start + 4s);
+  CHECK(time.at(start + 2s) == 1'000'000ms);
+  CHECK(time.earliest_at(start + 4s) == 1'000'000ms);
+  time.record(1'010'000ms, start + 10s, start + 10s);
+  CHECK(time.earliest_at(start + 10s) == 1'010'000ms);
+  time.record(1'020'000ms, start + 20s, start + 24s);
+  CHECK(time.at(start + 20s) == 1'020'000ms);
+}
+
 TEST_CASE("fleet: a host is unresponsive 25 s after its last heartbeat") {
   FleetView view;
   view.now = 1'000'000ms;

@@ -85,6 +85,19 @@ TEST_CASE("a list whose full scan waits for the idle budget is peeked at") {
   CHECK(bench.log == std::vector<std::string>{"start 12"});
 }
 
+TEST_CASE("a change of a long list causes a peek at once, also if a full scan is due later") {
+  LongListBench bench;
+  bench.redis.pass_calls = 50;
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(5s);
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(100ms);
+  const std::size_t before = bench.redis.peeks_after_change;
+  bench.sources.back()->handler.on_changed();
+  bench.run_for(200ms);
+  CHECK(bench.redis.peeks_after_change > before);
+}
+
 TEST_CASE("many items of a long list are peeked at while the idle budget has a surplus") {
   LongListBench bench;
   bench.redis.next_peek = 75ms;

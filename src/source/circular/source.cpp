@@ -200,10 +200,11 @@ void CircularSource::poll(bool hinted) {
 }
 
 /// Returns whether a poll may peek: the last claim found the list empty or without a free item, and
-/// no full scan for a freed item is due, or it waits for the idle budget. The peeks of such lists
-/// share commands.
+/// no full scan for a freed item is due, or it waits for the idle budget. A peek after a change, or
+/// one that makes Redis report changes, does not wait for the full scan, which may be a second
+/// away. The peeks of such lists share commands.
 bool CircularSource::may_look() const {
-  return (!owes_whole_ || owes()) &&
+  return (!owes_whole_ || owes() || changed_) &&
          (last_end() == ClaimEnd::empty || last_end() == ClaimEnd::nothing_free);
 }
 
