@@ -157,6 +157,7 @@ void CircularSource::on_changed() {
 
 void CircularSource::plan_look_after_change() {
   Duration pause = looks_in_vain_ > 0 ? long_change_pause : change_pause;
+  if (owes_whole_) pause = std::max(pause, owing_change_pause);
   if (wait_queue() != WaitQueue::none) pause = pause * patience() / 2 + spread(pause * patience());
   const Instant at = looked_at_ + pause;
   changed_ = true;
