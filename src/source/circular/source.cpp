@@ -201,9 +201,9 @@ void CircularSource::poll(bool hinted) {
 }
 
 /// Returns whether a poll may peek: the last claim found the list empty or without a free item, and
-/// no full scan for a freed item is due, or it waits for the idle budget. A peek after a change,
-/// and a peek from which on Redis reports changes, does not wait for the full scan, which may be a
-/// second away. The peeks of such lists share commands.
+/// no full scan for a freed item is due, or it waits for the idle budget. A planned peek after a
+/// change does not wait for the full scan, which may be a second away. The peeks of such lists
+/// share commands.
 bool CircularSource::may_look() const {
   return (!owes_whole_ || owes() || changed_) &&
          (last_end() == ClaimEnd::empty || last_end() == ClaimEnd::nothing_free);

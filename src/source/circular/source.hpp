@@ -48,8 +48,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// a multiple of change_pause, so that lists can share commands.
   static constexpr Duration change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
-  /// The same while a full scan is due later. Claims then replace most polls, and after each claim
-  /// the list must be tracked again.
+  /// Minimum time between peeks after changes while a full scan is due later. Claims then replace
+  /// most polls, and the list must be tracked again after each claim.
   static constexpr Duration owing_change_pause = std::chrono::seconds(1);
   /// Maximum number of consecutive peeks after changes that examine only the end or the length of
   /// the list and find nothing. The next peek after a change examines the next items.
