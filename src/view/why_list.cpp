@@ -396,6 +396,10 @@ void add_without_reply(const WhyList& list, Sentences& all) {
       continue;
     silent.push_back(group_sentence(list, {Role::no_reply, host.heartbeat.host, {&host}}));
   }
+  if (!replied && !silent.empty())
+    std::erase_if(all, [](const WhySentence& each) {
+      return each.kind == "ready" || each.kind == "next_poll";
+    });
   all.insert(replied ? all.end() : all.begin(), silent.begin(), silent.end());
 }
 

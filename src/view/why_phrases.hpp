@@ -40,7 +40,7 @@ std::vector<WhySentence> elsewhere(const WhyList& list);
 /// Returns a sentence if the host of this name is unresponsive or did not reply.
 std::vector<WhySentence> doubts_about(const WhyList& list, const std::string& name);
 /// Adds sentences about hosts that did not reply, so that their last list reports are used. The
-/// sentences are first if no serving host has replied.
+/// sentences are first if no serving host has replied; then nothing proves that a claim follows.
 void add_without_reply(const WhyList& list, std::vector<WhySentence>& all);
 /// Returns sentences about serving hosts that have reached a limit of their own.
 std::vector<WhySentence> limits_reached(const WhyList& list);
