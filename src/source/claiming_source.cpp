@@ -163,8 +163,8 @@ bool ClaimingSource::begin_wake(bool turn) {
   const Instant now = clock_.now();
   Instant at = now;
   if (fruitless_ > 0) {
-    const int doublings = std::min<int>(fruitless_, turn ? most_fruitless_turns : most_fruitless);
-    at = std::max(at, woke_at_ + first_wake_pause * (1 << (doublings - 1)));
+    const int claims = std::min<int>(fruitless_, turn ? most_fruitless_turns : most_fruitless);
+    at = std::max(at, woke_at_ + first_wake_pause * (1 << (2 * (claims - 1))));
   }
   if (wait_queue_ != WaitQueue::none && !turn) at += spread(wake_spread);
   const bool turn_now = turn && at <= now;

@@ -125,11 +125,12 @@ class ClaimingSource : public Source,
   double paid_ = 0;  ///< commands charged to the idle budget for the claim or peek in flight
 
  private:
-  /// Minimum time between two claims after wake-ups, if the first claim found nothing. It doubles
+  /// Minimum time between two claims after wake-ups, if the first claim found nothing: an addition
+  /// that is reported twice delays the next one by this time only. The time is four times longer
   /// with each further claim that finds nothing, up to `most_fruitless` claims. For a claim in a
   /// turn, the limit is `most_fruitless_turns`: the time must be shorter than a turn (250 ms).
-  static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
-  static constexpr std::uint8_t most_fruitless = 6;
+  static constexpr Duration first_wake_pause = std::chrono::milliseconds(1);
+  static constexpr std::uint8_t most_fruitless = 5;
   static constexpr std::uint8_t most_fruitless_turns = 4;
   /// If other hosts wait, this host delays a claim after a wake-up by a random time below this,
   /// unless the item belongs to this host.

@@ -32,7 +32,7 @@ async function actionsCase(at) {
   const changes = async () => (await redis.ask('LRANGE', 'calm:changes', '0', '-1')).map((text) => JSON.parse(text));
   await runs(3);
   await delayed(...names);
-  // A quarantined item is not rerun. The output of a run that has just ended is gone before the page follows it.
+  // A quarantined item is not rerun. The output of a run is deleted at its end, which can be before the page follows it.
   const viewer = await open(at, host, {expected: /409 .*\/rerun$|404 .*\/api\/v1\/runs\/\w+\/logs$/});
   const {page} = viewer;
   await viewer.go('#/lists/calm');

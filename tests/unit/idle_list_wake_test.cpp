@@ -57,19 +57,53 @@ TEST_CASE("a claim at the end of a delay does not count as the claim that is pla
   bench.begin();
   bench.run_for(1s);
   auto& handler = bench.sources.back()->handler;
+  for (int fruitless = 0; fruitless < 2; ++fruitless) {
+    handler.on_wake();
+    bench.run_for(5ms);
+  }
   bench.lock(0, 1, 5ms);
   handler.on_wake();
   bench.run_for(1ms);
-  handler.on_wake();  // plans a claim 10 ms after the last one, which found nothing
+  handler.on_wake();  // plans a claim 16 ms after the last one, the third that found nothing
   bench.run_for(1ms);
   bench.lock(0, 1, 10s);
   const std::size_t before = bench.redis.claims;
   bench.run_for(6ms);
   REQUIRE(bench.redis.claims == before + 1);
-  bench.run_for(4ms);
+  bench.run_for(10ms);
   handler.on_wake();
   bench.run_for(1ms);
   CHECK(bench.redis.claims == before + 2);
+}
+
+TEST_CASE("after a wake-up that found nothing, the next one causes a claim within 1 ms") {
+  IdlePollerBench bench(rule_for("work"), 1);
+  bench.lock(0, 1);
+  bench.begin();
+  bench.run_for(1s);
+  bench.sources.back()->handler.on_wake();  // an item that another claim has found already
+  bench.run_for(100us);
+  bench.unlock(0);
+  bench.sources.back()->handler.on_wake();
+  bench.run_for(1ms);
+  CHECK(bench.log == std::vector<std::string>{"start 0"});
+}
+
+TEST_CASE("an item that is added soon after a claim is found within milliseconds") {
+  IdlePollerBench bench(rule_for("work", 4), 1);
+  bench.redis.tracks = true;
+  bench.lock(0, 1);
+  bench.begin();
+  bench.run_for(1s);
+  for (int item = 1; item <= 3; ++item) {
+    bench.redis.lists["work"].push_back(std::to_string(item));
+    bench.sources.back()->handler.on_changed();
+    bench.run_for(6ms);
+    CHECK(bench.poller->runs().size() == static_cast<std::size_t>(item));
+    // The claim ended the tracking. A peek starts it again, and finds items that were added
+    // meanwhile.
+    bench.run_for(6ms);
+  }
 }
 
 TEST_CASE("a list whose changes Redis can report is peeked at as soon as it is idle") {

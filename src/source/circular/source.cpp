@@ -145,20 +145,25 @@ bool CircularSource::on_idle(bool) {
   look_due_ = Instant::max();
   if (owes()) many_due_ = std::min(many_due_, clock_.now() + look_at_least);
   changed_ = false;
-  if (!list_->hears() && list_->can_hear()) plan_look_after_change();
+  tracks_ = !list_->hears() && list_->can_hear();
+  if (tracks_) plan_look_after(0);
   return false;
 }
 
 void CircularSource::on_changed() {
   if (!is_idle() || changed_) return;
-  plan_look_after_change();
+  tracks_ = false;
+  plan_look_after(looks_in_vain_);
   plan_look();
 }
 
-void CircularSource::plan_look_after_change() {
-  Duration pause = looks_in_vain_ > 0 ? long_change_pause : change_pause;
+/// Plans a peek after a change. `in_vain`: number of consecutive peeks that found nothing.
+void CircularSource::plan_look_after(int in_vain) {
+  const bool waits = wait_queue() != WaitQueue::none;
+  const Duration first = waits ? waiting_change_pause : change_pause;
+  Duration pause = std::min(first * (1 << (3 * std::min(in_vain, 2))), long_change_pause);
   if (owes_whole_) pause = std::max(pause, owing_change_pause);
-  if (wait_queue() != WaitQueue::none) pause = pause * patience() / 2 + spread(pause * patience());
+  if (waits) pause = pause * patience() / 2 + spread(pause * patience());
   const Instant at = looked_at_ + pause;
   changed_ = true;
   look_due_ = at <= clock_.now()
@@ -247,9 +252,10 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   const bool after_change = std::exchange(after_change_, false);
   if (reply.worth_it) {
     looks_in_vain_ = 0;
-  } else if (after_change && looks_in_vain_++ == most_after_change) {
-    looks_in_vain_ = 1;
+  } else if (after_change && !tracks_ && looks_in_vain_++ == most_after_change) {
+    looks_in_vain_ = after_items;
   }
+  tracks_ = false;
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (many_due_ == Instant::max() && reply.next > Duration{0}) {
     // All hosts of the fleet together peek as often as two of them would.

@@ -42,18 +42,22 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// Time since the last peek or full scan after which a poll peeks, even if it is due because a
   /// certain item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
-  /// Minimum time between two peeks after changes, and the same after a peek that found nothing: a
-  /// claim of another host rotates the list, which is a change as well. If other hosts wait, they
-  /// peek too; the time is then random and grows with their number. A peek that must wait is due at
-  /// a multiple of change_pause, so that lists can share commands.
-  static constexpr Duration change_pause = std::chrono::milliseconds(50);
+  /// Minimum time between two peeks after changes. The time is eight times longer after each peek
+  /// that found nothing, up to `long_change_pause`: a claim of another host rotates the list, which
+  /// is a change as well. If other hosts wait, they peek too: the time starts with
+  /// `waiting_change_pause`, is random, and grows with their number. A peek that must wait is due
+  /// at a multiple of change_pause, so that lists can share commands.
+  static constexpr Duration change_pause = std::chrono::milliseconds(5);
+  static constexpr Duration waiting_change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
   /// Minimum time between peeks after changes while a full scan is due later. Claims then replace
   /// most polls, and the list must be tracked again after each claim.
   static constexpr Duration owing_change_pause = std::chrono::seconds(1);
-  /// Maximum number of consecutive peeks after changes that examine only the end or the length of
-  /// the list and find nothing. The next peek after a change examines the next items.
-  static constexpr std::uint8_t most_after_change = 4;
+  /// Number of consecutive peeks after changes that examine only the end or the length of the list
+  /// and find nothing. The next peek after a change examines the next items, and so does each
+  /// fourth one after it.
+  static constexpr std::uint8_t most_after_change = 5;
+  static constexpr std::uint8_t after_items = most_after_change - 3;
   /// Number of consecutive claims that do not find the item of a peek, after which a full scan
   /// follows.
   static constexpr std::uint8_t most_searches = 4;
@@ -93,7 +97,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void on_active() override;
   void on_unused_turn() override { list_->leave_queue(); }
 
-  void plan_look_after_change();
+  void plan_look_after(int in_vain);
   void look();
   [[nodiscard]] bool looks_at_many();
   void pay_for(const ClaimReply& reply);
@@ -121,6 +125,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   bool scarce_ : 1 = false;      ///< the next scan covers only the edges, see examine()
   bool owes_whole_ : 1 = false;  ///< an item has become free; a full scan follows if the edges do
                                  ///< not have it
+  bool tracks_ : 1 = false;      ///< the planned peek only tracks the list again after a claim
   bool overdue_ : 1 = false;     ///< the next claim ignores the wait queue, see store::Manner
   Instant looked_at_{};          ///< time of the last peek or full scan
   Instant look_due_ = Instant::max();  ///< time of the peek after a change; max() = none
