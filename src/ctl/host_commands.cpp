@@ -13,11 +13,11 @@
 
 #include "api/endpoints.hpp"
 #include "core/escape.hpp"
+#include "core/fd.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/text.hpp"
-#include "process/fd.hpp"
 #include "view/host_view.hpp"
 
 namespace w8y::ctl {
@@ -42,11 +42,11 @@ class PlainCommand final : public Command {
 
 /// Returns a descriptor of the process; none if its PID means another process here (w8yd in a
 /// container).
-process::Fd process_of(std::int64_t pid) {
+Fd process_of(std::int64_t pid) {
   std::string name;
   std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
   if (pid <= 0 || name != "w8yd") return {};
-  return process::Fd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
+  return Fd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
 }
 
 class Drain final : public Command {
@@ -60,7 +60,7 @@ class Drain final : public Command {
     if (hosts_.others()) return drain_others(options, context);
     HostStatus before;
     if (wait_) before = view::read_host(context.host().request(api::endpoints::status_of_host()));
-    const process::Fd process = process_of(before.pid);
+    const Fd process = process_of(before.pid);
     const JsonFields answer = context.host().send_command(FleetCommandKind::drain);
     if (!wait_) return print_result(options, answer);
     if (!options.json) std::cout << escape(answer.text("text")) << std::endl;
@@ -74,7 +74,7 @@ class Drain final : public Command {
   }
 
  private:
-  static void wait_for(const process::Fd& process) {
+  static void wait_for(const Fd& process) {
     pollfd end{process.get(), POLLIN, 0};
     while (poll(&end, 1, -1) < 0 && errno == EINTR) {
     }

@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/fd.hpp"
 #include "loop/loop.hpp"
-#include "process/fd.hpp"
 #include "process/signals_blocked.hpp"
 #include "process/spawn_service.hpp"
 
@@ -46,7 +46,7 @@ struct PrerequisiteChecker::Work {
 struct PrerequisiteChecker::Shared {
   explicit Shared(Check how) : check(std::move(how)), event(make_event()) {}
   const Check check;
-  const process::Fd event;  ///< readable: a check is done
+  const Fd event;  ///< readable: a check is done
 
   std::mutex mutex;
   std::deque<std::shared_ptr<Work>> queue;
@@ -68,7 +68,7 @@ class PrerequisiteChecker::Trial final : private process::SpawnClient {
 
  private:
   void on_spawned(process::Spawned&& spawned) override {
-    const process::Fd pidfd(spawned.pidfd);
+    const Fd pidfd(spawned.pidfd);
     reported_(std::nullopt);
   }
   void on_not_spawned(const process::SpawnError& error) override {
@@ -82,7 +82,7 @@ class PrerequisiteChecker::Trial final : private process::SpawnClient {
   }
 
   const Told reported_;
-  const process::Fd null_;
+  const Fd null_;
   process::PendingSpawn spawning_;
 };
 

@@ -15,8 +15,8 @@
 #include <cstring>
 
 #include "core/escape.hpp"
+#include "core/fd.hpp"
 #include "core/units.hpp"
-#include "process/fd.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::process {

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "core/fd.hpp"
 #include "core/outcome.hpp"
 #include "process/cgroup_files.hpp"
 #include "process/cgroup_root.hpp"
-#include "process/fd.hpp"
 
 namespace w8y::process {
 

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "process/fd.hpp"
+#include "core/fd.hpp"
 
 namespace w8y::process {
 

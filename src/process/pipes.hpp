@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/fd.hpp"
 #include "core/timers.hpp"
 #include "loop/watch.hpp"
-#include "process/fd.hpp"
 
 namespace w8y::process {
 

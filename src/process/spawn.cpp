@@ -14,8 +14,8 @@
 #include <cerrno>
 #include <new>
 
+#include "core/fd.hpp"
 #include "process/env_file.hpp"
-#include "process/fd.hpp"
 #include "process/spawn_child.hpp"
 #include "process/spawn_plan.hpp"
 

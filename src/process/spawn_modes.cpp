@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/fd.hpp"
 #include "core/trusted_path.hpp"
 #include "loop/loop.hpp"
 #include "loop/watch.hpp"
-#include "process/fd.hpp"
 
 namespace w8y::process {
 

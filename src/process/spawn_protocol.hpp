@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "process/fd.hpp"
+#include "core/fd.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::process {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/fd.hpp"
 #include "core/timers.hpp"
 #include "loop/watch.hpp"
-#include "process/fd.hpp"
 #include "process/spawn.hpp"
 #include "process/spawn_modes.hpp"
 #include "process/spawn_protocol.hpp"

@@ -13,8 +13,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/fd.hpp"
 #include "process/error_text.hpp"
-#include "process/fd.hpp"
 
 namespace w8y::process {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/fd.hpp"
 #include "core/outcome.hpp"
-#include "process/fd.hpp"
 
 namespace w8y::process {
 

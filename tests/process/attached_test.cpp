@@ -7,8 +7,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "core/fd.hpp"
 #include "executor_support.hpp"
-#include "process/fd.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -51,8 +51,8 @@ class Output {
 
  private:
   TempDir directory_;
-  process::Fd file_;
-  process::Fd before_;
+  Fd file_;
+  Fd before_;
 };
 
 }  // namespace
@@ -81,7 +81,7 @@ TEST_CASE(
     "a child of w8y stays in its session and group, and inherits its descriptors and signals") {
   Attached attached;
   std::string text;
-  const process::Fd given(fcntl(0, F_DUPFD, 300));
+  const Fd given(fcntl(0, F_DUPFD, 300));
   auto* before = std::signal(SIGHUP, SIG_IGN);  // as nohup does
   // Except SIGPIPE: main() of the test ignores it, but a child does not inherit that.
   const std::uint64_t ignored = ignored_signals() & ~(std::uint64_t{1} << (SIGPIPE - 1));

@@ -359,7 +359,7 @@ TEST_CASE("groups left by a killed w8yd are killed and removed by the next one")
       apart.base + '/' + own_name.substr(0, own_name.find('-', 5)) + "-4000000-5";
   REQUIRE(mkdir(left.c_str(), 0755) == 0);
   REQUIRE(mkdir((left + "/1").c_str(), 0755) == 0);
-  const process::Fd directory(open((left + "/1").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Fd directory(open((left + "/1").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   process::SpawnRequest request;
   request.program = "/bin/sleep";
   request.argv = {"sleep", "1000"};
@@ -367,7 +367,7 @@ TEST_CASE("groups left by a killed w8yd are killed and removed by the next one")
   process::Spawned spawned;
   REQUIRE_FALSE(process::spawn(request, spawned));
   CHECK(spawned.group_error == 0);
-  const process::Fd pidfd(spawned.pidfd);
+  const Fd pidfd(spawned.pidfd);
 
   const ControlGroups groups(apart.place());
   CHECK(groups.left_behind() == 1);

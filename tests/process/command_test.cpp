@@ -11,8 +11,8 @@
 #include <sstream>
 #include <string>
 
+#include "core/fd.hpp"
 #include "executor_support.hpp"
-#include "process/fd.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

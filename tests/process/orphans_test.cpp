@@ -133,7 +133,7 @@ TEST_CASE("orphans and their children are killed at the end, and no other proces
   request.argv = {"sleep", "1000"};
   process::Spawned before;
   REQUIRE_FALSE(process::spawn(request, before));
-  const process::Fd pidfd(before.pidfd);
+  const Fd pidfd(before.pidfd);
 
   Leaving left(
       "setsid sh -c 'sleep 1000 3>&- & echo $$ $! >&3; exec 3>&-; wait' 3>&1 >/dev/null 2>&1 & "

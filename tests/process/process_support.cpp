@@ -86,7 +86,7 @@ std::size_t resident() {
 
 NoDescriptors::NoDescriptors(std::size_t spare) {
   for (;;) {
-    process::Fd fd(dup(0));
+    Fd fd(dup(0));
     if (!fd) break;
     all_.push_back(std::move(fd));
   }

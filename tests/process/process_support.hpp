@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/fd.hpp"
 #include "core/outcome.hpp"
 #include "loop/loop.hpp"
 #include "process/child.hpp"
-#include "process/fd.hpp"
 #include "support/temp_dir.hpp"
 #include "support/waiting.hpp"
 
@@ -63,7 +63,7 @@ class NoDescriptors {
   explicit NoDescriptors(std::size_t spare = 0);
 
  private:
-  std::vector<process::Fd> all_;
+  std::vector<Fd> all_;
 };
 
 inline bool is_root() {

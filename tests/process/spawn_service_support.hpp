@@ -172,14 +172,14 @@ class Hung {
   }
 
   std::string directory_;
-  process::Fd device_;
+  Fd device_;
   bool mounted_ = false;
 };
 
 /// Returns whether a process has these bytes anywhere in its memory.
 inline bool has_in_memory(pid_t pid, const std::string& bytes) {
   std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
-  const process::Fd memory(open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY));
+  const Fd memory(open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY));
   REQUIRE(memory);
   std::size_t read_in_all = 0;
   bool found = false;

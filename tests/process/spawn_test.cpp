@@ -8,8 +8,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "core/fd.hpp"
 #include "process/credentials.hpp"
-#include "process/fd.hpp"
 #include "process/find_program.hpp"
 #include "process_support.hpp"
 
@@ -89,8 +89,8 @@ TEST_CASE("a child neither blocks nor ignores signals, even if its parent does")
 }
 
 TEST_CASE("a child has no descriptors except 0, 1 and 2") {
-  const process::Fd leaky(open("/dev/zero", O_RDONLY));
-  const process::Fd high(fcntl(leaky.get(), F_DUPFD, 500));
+  const Fd leaky(open("/dev/zero", O_RDONLY));
+  const Fd high(fcntl(leaky.get(), F_DUPFD, 500));
   const Result result = run(std::vector<std::string>{"/bin/ls", "/proc/self/fd"});
   CHECK(result.out == "0\n1\n2\n3\n");  // 3 is the directory that ls reads
 
@@ -101,9 +101,9 @@ TEST_CASE("a child has no descriptors except 0, 1 and 2") {
 
 TEST_CASE("standard streams may be any descriptors, even in crossed order") {
   const TempDir directory;
-  const process::Fd out(open(directory.file("out", "").c_str(), O_WRONLY | O_CLOEXEC));
-  const process::Fd err(open(directory.file("err", "").c_str(), O_WRONLY | O_CLOEXEC));
-  const process::Fd in(open(directory.file("in", "input").c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd out(open(directory.file("out", "").c_str(), O_WRONLY | O_CLOEXEC));
+  const Fd err(open(directory.file("err", "").c_str(), O_WRONLY | O_CLOEXEC));
+  const Fd in(open(directory.file("in", "input").c_str(), O_RDONLY | O_CLOEXEC));
   const int saved[3] = {dup(0), dup(1), dup(2)};
   // Stream 0 of the child is descriptor 2, stream 1 is descriptor 0, and stream 2 is descriptor 1.
   dup3(in.get(), 2, O_CLOEXEC);

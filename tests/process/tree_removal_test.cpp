@@ -28,10 +28,10 @@ constexpr int levels = 60'000;
 
 /// Creates `depth` nested directories. Their path may exceed the maximum length of a path.
 void make_nest(const std::string& directory, int depth) {
-  process::Fd at(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Fd at(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int i = 0; i < depth; ++i) {
     REQUIRE(mkdirat(at.get(), "d", 0700) == 0);
-    at = process::Fd(openat(at.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    at = Fd(openat(at.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     REQUIRE(at);
   }
 }

@@ -7,8 +7,8 @@
 #include <memory>
 #include <system_error>
 
+#include "core/fd.hpp"
 #include "loop/async_wakeup.hpp"
-#include "process/fd.hpp"
 #include "process_support.hpp"
 
 using namespace w8y;
@@ -22,12 +22,12 @@ struct FullPipe {
   FullPipe() {
     std::array<int, 2> ends{};
     REQUIRE(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
-    read = process::Fd(ends[0]);
-    write = process::Fd(ends[1]);
+    read = Fd(ends[0]);
+    write = Fd(ends[1]);
     REQUIRE(::write(write.get(), "x", 1) == 1);
   }
-  process::Fd read;
-  process::Fd write;
+  Fd read;
+  Fd write;
 };
 
 }  // namespace
@@ -105,7 +105,7 @@ TEST_CASE("a watch is notified of requested events, including a hang-up") {
 TEST_CASE("watching a regular file is an error") {
   loop::Loop loop;
   const TempDir directory;
-  const process::Fd file(open(directory.file("x", "x").c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd file(open(directory.file("x", "x").c_str(), O_RDONLY | O_CLOEXEC));
   loop::Watch on_file(loop, file.get(), [](bool, bool) {});
   CHECK_THROWS_AS(on_file.want(true, false), std::system_error);
 }

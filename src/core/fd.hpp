@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace w8y::process {
+namespace w8y {
 
 class Fd {
  public:
@@ -32,4 +32,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace w8y::process
+}  // namespace w8y
