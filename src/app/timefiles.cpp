@@ -18,8 +18,8 @@ std::string write_time(const std::string& file, std::int64_t time) {
   const std::string temporary = file + ".0";
   const std::string text = std::to_string(time);
   const TrustedFile opened = open_own_for_writing(temporary, WriteAs::replace, 0644);
-  if (opened.fd < 0) return temporary + ' ' + opened.problem;
-  if (write(opened.fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+  if (!opened.fd) return temporary + ' ' + opened.problem;
+  if (write(opened.fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return temporary + ": " + std::strerror(errno);
   if (rename(temporary.c_str(), file.c_str()) != 0) return file + ": " + std::strerror(errno);
   return {};

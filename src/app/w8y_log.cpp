@@ -16,18 +16,14 @@ namespace w8y::app {
 W8yLog::W8yLog(bool quiet, bool timestamps, const std::string& file)
     : quiet_(quiet), timestamps_(timestamps) {
   if (file.empty()) return;
-  file_ = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (file_ < 0)
+  file_ = Fd(open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!file_)
     throw std::system_error(errno, std::generic_category(),
                             "cannot open log file " + escape_text(file));
 }
 
-W8yLog::~W8yLog() {
-  if (file_ >= 0) close(file_);
-}
-
 void W8yLog::line(std::string_view text) {
-  if (quiet_ && file_ < 0) return;
+  if (quiet_ && !file_) return;
   std::string line = "w8y: ";
   if (timestamps_) {
     timeval now{};
@@ -44,7 +40,7 @@ void W8yLog::line(std::string_view text) {
   line += '\n';
   // An error of the log must not prevent the run.
   if (!quiet_ && write(STDERR_FILENO, line.data(), line.size()) < 0) quiet_ = errno == EPIPE;
-  if (file_ >= 0 && write(file_, line.data(), line.size()) < 0) return;
+  if (file_ && write(file_.get(), line.data(), line.size()) < 0) return;
 }
 
 }  // namespace w8y::app

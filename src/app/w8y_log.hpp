@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/fd.hpp"
+
 namespace w8y::app {
 
 /// Log with lines such as `w8y: 2026/11/21 10:00:00.000000 text`. Does not use the logging library,
@@ -12,16 +14,13 @@ class W8yLog {
  public:
   /// Throws std::system_error if the file cannot be opened.
   W8yLog(bool quiet, bool timestamps, const std::string& file);
-  ~W8yLog();
-  W8yLog(const W8yLog&) = delete;
-  W8yLog& operator=(const W8yLog&) = delete;
 
   void line(std::string_view text);
 
  private:
   bool quiet_;
   bool timestamps_;
-  int file_ = -1;
+  Fd file_;
 };
 
 }  // namespace w8y::app

@@ -52,10 +52,10 @@ ConfigHost::File SystemConfigHost::read(const std::string& path) {
   const TrustedFile file = is_root() ? open_trusted(path) : open_any(path);
   if (!file.problem.empty()) return {"", file.problem};
   struct stat status {};
-  if (::fstat(file.fd, &status) != 0) return {"", problem_of(errno)};
+  if (::fstat(file.fd.get(), &status) != 0) return {"", problem_of(errno)};
   const auto size = static_cast<std::uintmax_t>(status.st_size);
   if (size > largest_file) return {"", too_large};
-  return read_all(file.fd, static_cast<std::size_t>(size));
+  return read_all(file.fd.get(), static_cast<std::size_t>(size));
 }
 
 std::vector<std::string> SystemConfigHost::glob(const std::string& pattern) {

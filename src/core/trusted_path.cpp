@@ -39,7 +39,7 @@ TrustedFile failed(int error) {
 
 TrustedFile opened(int fd) {
   TrustedFile file;
-  file.fd = fd;
+  file.fd = Fd(fd);
   return file;
 }
 
@@ -107,10 +107,10 @@ std::string Walker::in_directory(const std::string& why) const {
 std::string Walker::enter(TrustedFile&& place, std::string path) {
   place_ = std::move(place);
   at_ = std::move(path);
-  if (fstat(place_.fd, &status_) != 0) return problem_of(errno);
+  if (fstat(place_.fd.get(), &status_) != 0) return problem_of(errno);
   if (!S_ISDIR(status_.st_mode)) return problem_of(ENOTDIR);
   if (walk_.check)
-    if (std::string why = walk_.check(place_.fd, status_); !why.empty()) return why;
+    if (std::string why = walk_.check(place_.fd.get(), status_); !why.empty()) return why;
   struct stat as_if = status_;
   if ((status_.st_mode & S_ISVTX) != 0) as_if.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
   const std::string why = writable_by_others(as_if, walk_.also);
@@ -140,12 +140,12 @@ TrustedFile Walker::follow(int link, const std::string& path) {
 /// walk continues.
 TrustedFile Walker::step(const std::string& name) {
   constexpr int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-  TrustedFile next = opened(openat(place_.fd, name.c_str(), flags));
-  if (next.fd < 0) return failed(errno);
+  TrustedFile next = opened(openat(place_.fd.get(), name.c_str(), flags));
+  if (!next.fd) return failed(errno);
   std::string path = (at_ == "/" ? at_ : at_ + '/') + name;
   if (name == "..") path = at_.substr(0, std::max<std::size_t>(at_.rfind('/'), 1));
-  if (fstat(next.fd, &status_) != 0) return failed(errno);
-  if (S_ISLNK(status_.st_mode)) return follow(next.fd, path);
+  if (fstat(next.fd.get(), &status_) != 0) return failed(errno);
+  if (S_ISLNK(status_.st_mode)) return follow(next.fd.get(), path);
   if (rest_.empty() && !S_ISDIR(status_.st_mode)) return next;
   std::string why = enter(std::move(next), std::move(path));
   if (why.empty()) return {};
@@ -160,9 +160,10 @@ TrustedFile Walker::go() {
     rest_.pop_back();
     TrustedFile file = step(last_);
     if (!file.problem.empty()) return file;
-    if (file.fd < 0) continue;
+    if (!file.fd) continue;
     if (walk_.check)
-      if (why = walk_.check(file.fd, status_); !why.empty()) return failed(EACCES, std::move(why));
+      if (why = walk_.check(file.fd.get(), status_); !why.empty())
+        return failed(EACCES, std::move(why));
     if (!S_ISREG(status_.st_mode)) return file;  // the caller decides
     if (why = writable_by_others(status_, walk_.also); why.empty()) return file;
     return failed(EACCES, why + must_be_roots);
@@ -172,10 +173,10 @@ TrustedFile Walker::go() {
 
 TrustedFile Walker::open_found() const {
   constexpr int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  TrustedFile file = opened(openat(place_.fd, last_.c_str(), flags));
-  if (file.fd < 0) return failed(errno);
+  TrustedFile file = opened(openat(place_.fd.get(), last_.c_str(), flags));
+  if (!file.fd) return failed(errno);
   struct stat status {};
-  if (fstat(file.fd, &status) != 0) return failed(errno);
+  if (fstat(file.fd.get(), &status) != 0) return failed(errno);
   if (status.st_dev != status_.st_dev || status.st_ino != status_.st_ino)
     return failed(EAGAIN, "was replaced while it was opened; try again");
   return file;
@@ -191,7 +192,7 @@ TrustedFile open_for_writing(int directory, const char* name, WriteAs how, bool 
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
                     (how == WriteAs::append ? O_APPEND : 0) | (links ? 0 : O_NOFOLLOW);
   TrustedFile file = opened(openat(directory, name, flags, mode));
-  if (file.fd >= 0) return file;
+  if (file.fd) return file;
   if (errno == ELOOP && !links) return failed(ELOOP, "is a symbolic link; must be the file itself");
   if (errno == ENXIO) return failed(ENXIO, "is a FIFO that no process reads, or a socket");
   return not_opened(errno);
@@ -215,20 +216,6 @@ std::optional<std::string> from_root(const std::string& path) {
 }
 
 }  // namespace
-
-TrustedFile::TrustedFile(TrustedFile&& other) noexcept
-    : fd(std::exchange(other.fd, -1)), error(other.error), problem(std::move(other.problem)) {}
-
-TrustedFile& TrustedFile::operator=(TrustedFile&& other) noexcept {
-  std::swap(fd, other.fd);
-  std::swap(error, other.error);
-  std::swap(problem, other.problem);
-  return *this;
-}
-
-TrustedFile::~TrustedFile() {
-  if (fd >= 0) ::close(fd);
-}
 
 TrustedFile open_trusted(const std::string& path, const PathWalk& walk) {
   if (path.find('\0') != std::string::npos) return failed(ENOENT, "has a NUL byte in its name");
@@ -267,17 +254,17 @@ TrustedFile open_own_for_writing(const std::string& path, WriteAs how, mode_t mo
     if (!directory.problem.empty()) return directory;
   }
   TrustedFile file =
-      open_for_writing(root ? directory.fd : AT_FDCWD, root ? name.c_str() : path.c_str(), how,
-                       how == WriteAs::append && !root, mode);
-  if (file.fd < 0) return file;
+      open_for_writing(root ? directory.fd.get() : AT_FDCWD, root ? name.c_str() : path.c_str(),
+                       how, how == WriteAs::append && !root, mode);
+  if (!file.fd) return file;
   struct stat status {};
-  if (fstat(file.fd, &status) != 0) return failed(errno);
+  if (fstat(file.fd.get(), &status) != 0) return failed(errno);
   const bool regular = S_ISREG(status.st_mode);
   if (std::string why = root ? distrust_of_target(status) : std::string(); !why.empty())
     return failed(EACCES, std::move(why));
   if (how == WriteAs::append) return file;
   if (!regular) return failed(EINVAL, "is not a regular file; must be one");
-  if (ftruncate(file.fd, 0) != 0) return failed(errno);
+  if (ftruncate(file.fd.get(), 0) != 0) return failed(errno);
   return file;
 }
 
@@ -290,9 +277,9 @@ std::string distrust_of_directory(const std::string& path) {
 TrustedFile open_any(const std::string& path) {
   if (path.find('\0') != std::string::npos) return failed(ENOENT, "has a NUL byte in its name");
   TrustedFile file = opened(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.fd < 0) return failed(errno);
+  if (!file.fd) return failed(errno);
   struct stat status {};
-  if (fstat(file.fd, &status) != 0) return failed(errno);
+  if (fstat(file.fd.get(), &status) != 0) return failed(errno);
   if (S_ISDIR(status.st_mode)) return failed(EISDIR);
   if (!S_ISREG(status.st_mode)) return failed(EINVAL, "is not a regular file; must be one");
   return file;
@@ -306,7 +293,7 @@ bool read_all(const TrustedFile& file, std::size_t most, std::string& text, std:
   text.clear();
   std::array<char, 4096> part;
   for (;;) {
-    const ssize_t count = ::read(file.fd, part.data(), part.size());
+    const ssize_t count = ::read(file.fd.get(), part.data(), part.size());
     if (count < 0 && errno == EINTR) continue;
     if (count == 0) return true;
     if (count < 0) {

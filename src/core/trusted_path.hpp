@@ -8,16 +8,13 @@
 #include <functional>
 #include <string>
 
+#include "core/fd.hpp"
+
 namespace w8y {
 
 /// An open file, or the error. The checks apply to the open descriptor.
 struct TrustedFile {
-  TrustedFile() = default;
-  TrustedFile(TrustedFile&& other) noexcept;
-  TrustedFile& operator=(TrustedFile&& other) noexcept;
-  ~TrustedFile();
-
-  int fd = -1;
+  Fd fd;
   int error = 0;        ///< errno; EACCES also if the file exists and is not trusted
   std::string problem;  ///< the error, to be written after the name: "not found", "belongs to …";
                         ///< empty = the file is open

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/endpoints.hpp"
+#include "core/fd.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
@@ -56,16 +57,15 @@ class Asking {
     }
     wake_.notify_one();
     thread_.join();
-    close(ready_);
   }
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
 
   /// Readable when there is a response.
-  [[nodiscard]] int descriptor() const { return ready_; }
+  [[nodiscard]] int descriptor() const { return ready_.get(); }
   std::optional<Answer> handle() {
     eventfd_t count = 0;
-    eventfd_read(ready_, &count);
+    eventfd_read(ready_.get(), &count);
     const std::lock_guard lock(mutex_);
     return std::exchange(reply_, std::nullopt);
   }
@@ -87,13 +87,13 @@ class Asking {
       pause = std::max(pause_, (answer.at - asked) * rest_of_answer);
       lock.lock();
       reply_ = std::move(answer);
-      eventfd_write(ready_, 1);
+      eventfd_write(ready_.get(), 1);
     }
   }
 
   HostApi& host_;
   const Duration pause_;
-  const int ready_;
+  const Fd ready_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;

@@ -2,11 +2,9 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace w8y::http {
 
@@ -38,37 +36,20 @@ SocketAddress socket_address_of(const StatusAddress& address) {
 }  // namespace
 
 TcpListener::TcpListener(const StatusAddress& address) : address_(address.text) {
-  try {
-    bind_and_listen(address);
-  } catch (...) {
-    if (fd_ >= 0) close(fd_);
-    throw;
-  }
-}
-
-void TcpListener::bind_and_listen(const StatusAddress& address) {
   const auto fail = [this](int error) {
     if (error == EADDRINUSE) throw SocketInUse(address_, {});
     throw std::runtime_error("cannot listen on " + address_ + ": " + std::strerror(error));
   };
   const SocketAddress at = socket_address_of(address);
-  fd_ = socket(at.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd_ < 0) fail(errno);
+  fd_ = Fd(socket(at.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd_) fail(errno);
   const int on = 1;
   // Connections of the previous w8yd that wait for their last packets do not prevent the start.
-  setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   // "[::]" does not include "0.0.0.0": each address family has its own socket.
-  if (address.ipv6) setsockopt(fd_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  if (bind(fd_, reinterpret_cast<const sockaddr*>(&at.storage), at.size) != 0) fail(errno);
-  if (listen(fd_, SOMAXCONN) != 0) fail(errno);
-}
-
-TcpListener::~TcpListener() {
-  if (fd_ >= 0) close(fd_);
-}
-
-int TcpListener::release() {
-  return std::exchange(fd_, -1);
+  if (address.ipv6) setsockopt(fd_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  if (bind(fd_.get(), reinterpret_cast<const sockaddr*>(&at.storage), at.size) != 0) fail(errno);
+  if (listen(fd_.get(), SOMAXCONN) != 0) fail(errno);
 }
 
 }  // namespace w8y::http

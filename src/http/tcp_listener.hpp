@@ -1,6 +1,9 @@
 // Listening TCP socket.
 #pragma once
 
+#include <string>
+
+#include "core/fd.hpp"
 #include "http/listener.hpp"
 
 namespace w8y::http {
@@ -10,18 +13,13 @@ class TcpListener final : public Listener {
   /// Throws SocketInUse, or std::runtime_error if this host does not have the address or must not
   /// use the port.
   explicit TcpListener(const StatusAddress& address);
-  ~TcpListener() override;
-  TcpListener(const TcpListener&) = delete;
-  TcpListener& operator=(const TcpListener&) = delete;
 
-  int release() override;
+  int release() override { return fd_.release(); }
   [[nodiscard]] std::string address() const override { return address_; }
 
  private:
-  void bind_and_listen(const StatusAddress& address);
-
   std::string address_;
-  int fd_ = -1;
+  Fd fd_;
 };
 
 }  // namespace w8y::http

@@ -47,25 +47,15 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-/// Lock on the directory while a process checks for a stale socket and binds its own. Without it,
+/// Locks a directory while a process checks for a stale socket and binds its own. Without it,
 /// two programs that start at once could each remove the new socket of the other. Any process that
 /// may read the directory can hold the lock forever, so that the wait is limited to 1 s.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& directory)
-      : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    constexpr int tries = 50;
-    for (int i = 0; fd_ >= 0 && i < tries && flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i) usleep(20000);
-  }
-  ~FolderLock() {
-    if (fd_ >= 0) close(fd_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int fd_;
-};
+Fd lock_directory(const std::string& directory) {
+  constexpr int tries = 50;
+  Fd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; fd && i < tries && flock(fd.get(), LOCK_EX | LOCK_NB) != 0; ++i) usleep(20000);
+  return fd;
+}
 
 std::string directory_of(const std::string& path) {
   const std::string directory = std::filesystem::path(path).parent_path().string();
@@ -110,19 +100,19 @@ std::optional<SocketHolder> holder_at(const std::string& path, const sockaddr_un
   }
   if (!S_ISSOCK(status.st_mode))
     cant_listen(path, "a file that is not a socket exists; remove it, or use another path");
-  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (probe < 0) fail_errno(path);
-  const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const Fd probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!probe) fail_errno(path);
+  const int result =
+      connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   const int error = result == 0 ? 0 : errno;
   SocketHolder holder;
   ucred peer{};
   socklen_t size = sizeof peer;
   // Credentials of the process that called listen().
-  if (error == 0 && getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+  if (error == 0 && getsockopt(probe.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
     holder.pid = peer.pid;
     holder.name = name_of(peer.pid);
   }
-  close(probe);
   if (error == 0 || error == EAGAIN) return holder;
   if (error == ECONNREFUSED || error == ENOENT) return std::nullopt;
   cant_listen(path, std::strerror(error));
@@ -144,15 +134,6 @@ void check_socket_directory(const std::string& path) {
 }
 
 UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
-  try {
-    bind_and_listen();
-  } catch (...) {
-    if (fd_ >= 0) close(fd_);
-    throw;
-  }
-}
-
-void UnixListener::bind_and_listen() {
   const sockaddr_un address = address_of(path_);
   const std::string directory = directory_of(path_);
   check_way(path_, directory_of(directory));
@@ -160,21 +141,21 @@ void UnixListener::bind_and_listen() {
   std::filesystem::create_directories(directory, not_made);
   if (not_made) cant_listen(path_, "cannot create its directory: " + not_made.message());
   check_directory(path_, directory);
-  fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd_ < 0) fail_errno(path_);
+  fd_ = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd_) fail_errno(path_);
   // Linux gives the file the mode of the socket, so that no other user can connect before the chmod
   // below.
-  fchmod(fd_, socket_mode);
-  const FolderLock lock(directory);
+  fchmod(fd_.get(), socket_mode);
+  const Fd lock = lock_directory(directory);
   remove_if_stale(path_, address);
-  if (bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+  if (bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     fail_errno(path_);
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0) {
     device_ = status.st_dev;
     inode_ = status.st_ino;
   }
-  if (chmod(path_.c_str(), socket_mode) != 0 || listen(fd_, backlog) != 0) {
+  if (chmod(path_.c_str(), socket_mode) != 0 || listen(fd_.get(), backlog) != 0) {
     const int error = errno;
     unlink(path_.c_str());
     cant_listen(path_, std::strerror(error));
@@ -182,14 +163,10 @@ void UnixListener::bind_and_listen() {
 }
 
 UnixListener::~UnixListener() {
-  if (fd_ >= 0) close(fd_);
+  fd_.reset();
   struct stat status {};
   if (lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_)
     unlink(path_.c_str());
-}
-
-int UnixListener::release() {
-  return std::exchange(fd_, -1);
 }
 
 }  // namespace w8y::http

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/fd.hpp"
 #include "http/listener.hpp"
 
 namespace w8y::http {
@@ -29,14 +30,12 @@ class UnixListener final : public Listener {
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
 
-  int release() override;
+  int release() override { return fd_.release(); }
   [[nodiscard]] std::string address() const override { return path_; }
 
  private:
-  void bind_and_listen();
-
   std::string path_;
-  int fd_ = -1;
+  Fd fd_;
   dev_t device_ = 0;  ///< identifies the file of this listener
   ino_t inode_ = 0;
 };

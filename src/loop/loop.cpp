@@ -41,9 +41,10 @@ WallTime SystemClock::wall() const {
 Loop::Loop() : Loop(system_clock()) {}
 
 Loop::Loop(const Clock& clock) : clock_(clock), walking_(before_wait_.end()) {
-  timer_fd_ = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-  if (timer_fd_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
-  timer_watch_ = std::make_unique<Watch>(*this, timer_fd_, [this](bool, bool) { on_timer(); });
+  timer_fd_ = Fd(timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (!timer_fd_) throw std::system_error(errno, std::generic_category(), "timerfd_create");
+  timer_watch_ =
+      std::make_unique<Watch>(*this, timer_fd_.get(), [this](bool, bool) { on_timer(); });
   timer_watch_->keep_loop_alive(false);
   timer_watch_->want(true, false);
 }
@@ -51,7 +52,6 @@ Loop::Loop(const Clock& clock) : clock_(clock), walking_(before_wait_.end()) {
 Loop::~Loop() {
   timer_watch_.reset();
   uv_.reset();
-  close(timer_fd_);
 }
 
 uv_loop_t* Loop::uv() {
@@ -118,12 +118,12 @@ void Loop::arm() {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
   spec.it_value.tv_sec = seconds.count();
   spec.it_value.tv_nsec = std::chrono::nanoseconds(since - seconds).count();
-  timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &spec, nullptr);
+  timerfd_settime(timer_fd_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
 void Loop::on_timer() noexcept {
   std::uint64_t expirations = 0;
-  if (read(timer_fd_, &expirations, sizeof expirations) < 0 && errno == EAGAIN) return;
+  if (read(timer_fd_.get(), &expirations, sizeof expirations) < 0 && errno == EAGAIN) return;
   const Instant woken = now();
   if (armed_) lag_.add(woken - *armed_);
   armed_.reset();

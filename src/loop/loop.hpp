@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/clock.hpp"
+#include "core/fd.hpp"
 #include "core/histogram.hpp"
 #include "core/timers.hpp"
 #include "loop/embedded_uv_loop.hpp"
@@ -80,7 +81,7 @@ class Loop {
 
   const Clock& clock_;
   TimerQueue timers_;
-  int timer_fd_ = -1;
+  Fd timer_fd_;
   PollSet polls_;
   std::unique_ptr<EmbeddedUvLoop> uv_;
   std::unique_ptr<Watch> timer_watch_;

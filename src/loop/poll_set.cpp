@@ -1,7 +1,5 @@
 #include "loop/poll_set.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
@@ -11,11 +9,7 @@
 namespace w8y::loop {
 
 PollSet::PollSet() : fd_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "cannot watch descriptors");
-}
-
-PollSet::~PollSet() {
-  close(fd_);
+  if (!fd_) throw std::system_error(errno, std::generic_category(), "cannot watch descriptors");
 }
 
 void PollSet::change(Watch& watch, int fd, unsigned before, unsigned after) {
@@ -23,7 +17,7 @@ void PollSet::change(Watch& watch, int fd, unsigned before, unsigned after) {
   event.events = after;
   event.data.ptr = &watch;
   const int operation = after == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-  if (epoll_ctl(fd_, operation, fd, &event) != 0 && after != 0)
+  if (epoll_ctl(fd_.get(), operation, fd, &event) != 0 && after != 0)
     throw std::system_error(errno, std::generic_category(), "cannot watch a descriptor");
   if (after == 0) forget(watch);
 }
@@ -34,7 +28,8 @@ void PollSet::forget(const Watch& watch) {
 }
 
 void PollSet::poll(bool wait) noexcept {
-  const int count = epoll_wait(fd_, ready_.data(), static_cast<int>(ready_.size()), wait ? -1 : 0);
+  const int count =
+      epoll_wait(fd_.get(), ready_.data(), static_cast<int>(ready_.size()), wait ? -1 : 0);
   count_ = static_cast<std::size_t>(std::max(count, 0));
   for (next_ = 0; next_ < count_;) {
     const epoll_event event = ready_[next_++];

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstddef>
 
+#include "core/fd.hpp"
+
 namespace w8y::loop {
 
 class Watch;
@@ -16,9 +18,6 @@ class PollSet {
  public:
   /// Throws std::system_error.
   PollSet();
-  ~PollSet();
-  PollSet(const PollSet&) = delete;
-  PollSet& operator=(const PollSet&) = delete;
 
   /// Calls back the watches of ready descriptors. With `wait`, it waits until one is ready or a
   /// signal arrives.
@@ -35,7 +34,7 @@ class PollSet {
   /// Counts the watches that keep the loop alive.
   void hold(bool hold) { hold ? ++held_ : --held_; }
 
-  int fd_;
+  Fd fd_;
   std::size_t held_ = 0;
   std::array<epoll_event, 256> ready_{};
   std::size_t next_ = 0;   ///< index in ready_ of the next callback

@@ -108,17 +108,18 @@ void SocketTransport::try_next() {
 }
 
 SocketTransport::Attempt SocketTransport::try_address(const Address& address) {
-  fd_ = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd_ >= 0) {
-    if (address.family() != AF_UNIX) prepare_tcp(fd_);
-    const int result = ::connect(fd_, address.get(), address.length);
+  fd_ = Fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (fd_) {
+    if (address.family() != AF_UNIX) prepare_tcp(fd_.get());
+    const int result = ::connect(fd_.get(), address.get(), address.length);
     if (result == 0 || errno == EINPROGRESS) {
       // A Unix socket is connected at once. A TCP connection is always reported when it becomes
       // writable.
       const bool connected = result == 0 && address.family() == AF_UNIX;
       try {
-        watch_ = std::make_unique<Watch>(
-            loop_, fd_, [this](bool readable, bool writable) { on_event(readable, writable); });
+        watch_ = std::make_unique<Watch>(loop_, fd_.get(), [this](bool readable, bool writable) {
+          on_event(readable, writable);
+        });
         watch_->want(connected, !connected);
         return connected ? Attempt::connected : Attempt::started;
       } catch (const std::exception& error) {
@@ -149,8 +150,8 @@ void SocketTransport::on_event(bool readable, bool writable) {
 void SocketTransport::on_connect_result() {
   int error = 0;
   socklen_t length = sizeof error;
-  getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &length);
-  if (error == 0 && is_own_peer(fd_)) error = ECONNREFUSED;
+  getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+  if (error == 0 && is_own_peer(fd_.get())) error = ECONNREFUSED;
   if (error != 0) {
     problem_ = std::strerror(error);
     watch_->want(false, false);
@@ -171,7 +172,7 @@ void SocketTransport::read_some() {
   thread_local char buffer[64U << 10];
   // Limited, so that much data on one connection does not delay the others.
   for (int rounds = 0; rounds < 16 && state_ == State::connected; ++rounds) {
-    const ssize_t got = recv(fd_, buffer, sizeof buffer, 0);
+    const ssize_t got = recv(fd_.get(), buffer, sizeof buffer, 0);
     if (got == 0) {
       fail("the server closed the connection");
     } else if (got > 0) {
@@ -188,7 +189,7 @@ std::size_t SocketTransport::write(std::string_view bytes) {
   if (state_ != State::connected || write_failed_) return 0;
   std::size_t sent = 0;
   while (sent < bytes.size()) {
-    const ssize_t got = send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    const ssize_t got = send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (got >= 0) {
       sent += static_cast<std::size_t>(got);
     } else if (errno == EAGAIN) {
@@ -221,9 +222,9 @@ void SocketTransport::fail(const std::string& why) {
 
 void SocketTransport::close() {
   // Data that has not arrived yet must not arrive later, behind the data of the next connection.
-  if (state_ == State::connected && fd_ >= 0) {
+  if (state_ == State::connected && fd_) {
     const linger at_once{1, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   }
   state_ = State::closed;
   timer_.cancel();
@@ -232,8 +233,7 @@ void SocketTransport::close() {
 
 void SocketTransport::drop_socket() {
   watch_.reset();
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
+  fd_.reset();
 }
 
 }  // namespace w8y::loop

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/fd.hpp"
 #include "core/timers.hpp"
 #include "loop/address.hpp"
 #include "loop/transport.hpp"
@@ -57,7 +58,7 @@ class SocketTransport final : public Transport {
   std::vector<Address> addresses_;
   std::size_t next_ = 0;
   std::string problem_;  // of the address tried last, or of a write
-  int fd_ = -1;
+  Fd fd_;
   std::unique_ptr<Watch> watch_;
   // A Watch cannot be destroyed in its own callback: an attempt that fails there is cleaned up
   // before the next one.

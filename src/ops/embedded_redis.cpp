@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/fd.hpp"
 #include "process/find_program.hpp"
 
 namespace w8y::ops {
@@ -23,12 +24,8 @@ bool accepts_connections(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy_n(path.begin(), std::min(path.size(), sizeof address.sun_path - 1), address.sun_path);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return false;
-  const bool connected =
-      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  close(fd);
-  return connected;
+  const Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return fd && connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 std::string in_words(const ProcessEnd& end) {

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -44,23 +43,19 @@ std::string journal_entry(int priority, std::string_view message, const JournalF
 
 JournalSocket::JournalSocket(std::string path) : path_(std::move(path)) {}
 
-JournalSocket::~JournalSocket() {
-  close();
-}
-
 JournalSocket::Sent JournalSocket::send(std::string_view entry, int timeout_ms) {
   // A second attempt follows if an earlier journald had the socket.
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (fd_ < 0 && !connect()) return Sent::impossible;
+    if (!fd_ && !connect()) return Sent::impossible;
     for (int left = timeout_ms;; left = 0) {
-      const auto sent = ::send(fd_, entry.data(), entry.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      const auto sent = ::send(fd_.get(), entry.data(), entry.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent >= 0) return Sent::yes;
       if (errno == EINTR) continue;
       if (errno != EAGAIN && errno != ENOBUFS) break;
-      if (left == 0 || !wait_until_writable(fd_, left)) return Sent::busy;
+      if (left == 0 || !wait_until_writable(fd_.get(), left)) return Sent::busy;
     }
     if (errno == EMSGSIZE) return Sent::impossible;
-    close();
+    fd_.reset();
   }
   return Sent::impossible;
 }
@@ -70,15 +65,12 @@ bool JournalSocket::connect() {
   address.sun_family = AF_UNIX;
   if (path_.size() >= sizeof address.sun_path) return false;
   std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
-  fd_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd_ < 0) return false;
-  if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
-  close();
+  fd_ = Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd_) return false;
+  if (::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return true;
+  fd_.reset();
   return false;
-}
-
-void JournalSocket::close() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
 }  // namespace w8y::ops

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/fd.hpp"
+
 namespace w8y::ops {
 
 /// Where journald receives entries.
@@ -29,19 +31,15 @@ class JournalSocket {
   };
 
   explicit JournalSocket(std::string path);
-  ~JournalSocket();
-  JournalSocket(const JournalSocket&) = delete;
-  JournalSocket& operator=(const JournalSocket&) = delete;
 
   /// Waits at most this time for journald. Connects again if journald has been restarted.
   [[nodiscard]] Sent send(std::string_view entry, int timeout_ms);
 
  private:
   [[nodiscard]] bool connect();
-  void close();
 
   std::string path_;
-  int fd_ = -1;
+  Fd fd_;
 };
 
 }  // namespace w8y::ops

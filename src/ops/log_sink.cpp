@@ -27,34 +27,22 @@ std::string_view message_of(std::string_view line) {
 }  // namespace
 
 LogSink::LogSink(Notice notice, std::string journal)
-    : notice_(std::move(notice)), journal_(std::move(journal)), fd_(STDERR_FILENO) {}
-
-LogSink::~LogSink() {
-  if (owned_) close(fd_);
-  discard_prepared();
-}
+    : notice_(std::move(notice)), journal_(std::move(journal)) {}
 
 std::string LogSink::prepare(const std::string& path) {
-  discard_prepared();
+  prepared_.reset();
   if (path.empty()) return {};
   TrustedFile file = open_own_for_writing(path, WriteAs::append, 0640);
-  if (file.fd < 0) return std::move(file.problem);
+  if (!file.fd) return std::move(file.problem);
   prepared_path_ = path;
-  prepared_ = std::exchange(file.fd, -1);
+  prepared_ = std::move(file.fd);
   return {};
 }
 
-void LogSink::discard_prepared() {
-  if (prepared_ >= 0) close(std::exchange(prepared_, -1));
-}
-
 std::string LogSink::open(const std::string& path) {
-  if (prepared_ < 0 || prepared_path_ != path)
+  if (!prepared_ || prepared_path_ != path)
     if (std::string problem = prepare(path); !problem.empty()) return problem;
-  const int fd = path.empty() ? STDERR_FILENO : std::exchange(prepared_, -1);
-  if (owned_) close(fd_);
-  fd_ = fd;
-  owned_ = !path.empty();
+  file_ = path.empty() ? Fd() : std::move(prepared_);
   torn_ = false;
   stuck_ = false;
   return {};
@@ -62,7 +50,8 @@ std::string LogSink::open(const std::string& path) {
 
 bool LogSink::accepts_long_lines() const {
   struct stat status {};
-  return fstat(fd_, &status) == 0 && (S_ISREG(status.st_mode) || S_ISSOCK(status.st_mode));
+  return fstat(destination(), &status) == 0 &&
+         (S_ISREG(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
 void LogSink::sink_it_(const spdlog::details::log_msg& msg) {
@@ -109,7 +98,7 @@ bool LogSink::write_all(std::string_view bytes) {
   }
   std::size_t written = 0;
   while (written < bytes.size()) {
-    const ssize_t result = ::write(fd_, bytes.data() + written, bytes.size() - written);
+    const ssize_t result = ::write(destination(), bytes.data() + written, bytes.size() - written);
     if (result < 0 && errno == EINTR) continue;
     if (result <= 0) {
       error_ = result < 0 ? errno : ENOSPC;
@@ -123,7 +112,7 @@ bool LogSink::write_all(std::string_view bytes) {
 }
 
 bool LogSink::wait_until_writable() {
-  pollfd poll_fd = {fd_, POLLOUT, 0};
+  pollfd poll_fd = {destination(), POLLOUT, 0};
   int ready = 0;
   do {
     ready = ::poll(&poll_fd, 1, stuck_ ? 0 : timeout_ms);

@@ -3,6 +3,7 @@
 
 #include <spdlog/details/null_mutex.h>
 #include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/fd.hpp"
 #include "ops/journal.hpp"
 
 namespace w8y::ops {
@@ -22,16 +24,13 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 
   /// `journal`: path of the socket of journald.
   LogSink(Notice notice, std::string journal);
-  ~LogSink() override;
-  LogSink(const LogSink&) = delete;
-  LogSink& operator=(const LogSink&) = delete;
 
   /// Appends to a file from now on (mode 0640 if it is new), opened by open_own_for_writing().
   /// Empty: writes to standard error. Returns the error, and then changes nothing.
   std::string open(const std::string& path);
   /// Opens a file without using it: open() of the same path then uses it and cannot fail.
   std::string prepare(const std::string& path);
-  void discard_prepared();
+  void discard_prepared() { prepared_.reset(); }
   /// Sends lines as entries to journald, with fields. A line that journald cannot receive goes to
   /// the destination.
   void use_journal(bool on) { to_journal_ = on; }
@@ -51,15 +50,15 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   bool write_line(const spdlog::details::log_msg& msg, const JournalFields& fields);
   bool write_all(std::string_view bytes);
   bool wait_until_writable();
+  [[nodiscard]] int destination() const { return file_ ? file_.get() : STDERR_FILENO; }
 
   Notice notice_;
   JournalSocket journal_;
   bool to_journal_ = false;
   JournalFields fields_;
-  int fd_;
-  bool owned_ = false;  ///< close fd_ in the destructor
+  Fd file_;  ///< none: standard error
   std::string prepared_path_;
-  int prepared_ = -1;   ///< open and not used yet
+  Fd prepared_;         ///< open and not used yet
   bool torn_ = false;   ///< a line was written in part
   bool stuck_ = false;  ///< the reader did not read during the last wait
   int error_ = 0;

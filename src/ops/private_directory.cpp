@@ -59,19 +59,11 @@ PrivateDirectory::PrivateDirectory(std::string path) {
   make(path_);
   check(path_);
   const std::string file = path_ + "/lock";
-  lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (lock_ < 0) cant_use(path_, "cannot open its lock file: " + std::string(std::strerror(errno)));
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    const bool taken = errno == EWOULDBLOCK;
-    const std::string why =
-        taken ? "another w8yd uses it; use another directory" : std::strerror(errno);
-    close(lock_);
-    cant_use(path_, why);
-  }
-}
-
-PrivateDirectory::~PrivateDirectory() {
-  close(lock_);
+  lock_ = Fd(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock_) cant_use(path_, "cannot open its lock file: " + std::string(std::strerror(errno)));
+  if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
+    cant_use(path_, errno == EWOULDBLOCK ? "another w8yd uses it; use another directory"
+                                         : std::strerror(errno));
 }
 
 }  // namespace w8y::ops

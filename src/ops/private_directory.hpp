@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "core/fd.hpp"
+
 namespace w8y::ops {
 
 /// Directory that is created with mode 0700 if missing, and locked. The lock ends with the process
@@ -12,15 +14,12 @@ class PrivateDirectory {
   /// Throws std::runtime_error if the directory cannot be created, belongs to another user, is
   /// writable by others, or is locked by another process.
   explicit PrivateDirectory(std::string path);
-  ~PrivateDirectory();
-  PrivateDirectory(const PrivateDirectory&) = delete;
-  PrivateDirectory& operator=(const PrivateDirectory&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }  ///< absolute
 
  private:
   std::string path_;
-  int lock_ = -1;
+  Fd lock_;
 };
 
 }  // namespace w8y::ops

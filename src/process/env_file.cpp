@@ -53,7 +53,7 @@ std::optional<SpawnError> add_env_file(SpawnRequest& request) {
                       SpawnError::About::settings};
   };
   const TrustedFile file = open_own(request.env_file);
-  if (file.fd < 0) return failed(file.error, file.problem);
+  if (!file.fd) return failed(file.error, file.problem);
   std::string text;
   std::string problem;
   if (!read_all(file, largest, text, problem)) return failed(EIO, problem);

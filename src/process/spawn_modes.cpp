@@ -110,7 +110,7 @@ TrustedFile open_program(std::string program, const PathWalk& walk) {
       file.problem = program + ' ' + file.problem;
       return file;
     }
-    auto next = interpreter_of(file.fd);
+    auto next = interpreter_of(file.fd.get());
     if (next && next->empty()) return file;
     if (next && !next->starts_with('/')) {
       // The kernel resolves it in the run's working directory, which another user may own.

@@ -185,17 +185,17 @@ TEST_CASE("root writes to a file in a directory of its own, and creates it with 
   const std::string path = place / "new";
   {
     const TrustedFile file = open_own_for_writing(path, WriteAs::append, 0640);
-    REQUIRE(file.fd >= 0);
-    REQUIRE(write(file.fd, "one", 3) == 3);
+    REQUIRE(file.fd);
+    REQUIRE(write(file.fd.get(), "one", 3) == 3);
   }
   struct stat status {};
   REQUIRE(stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777 & ~0640U) == 0);
-  REQUIRE(write(open_own_for_writing(path, WriteAs::append, 0640).fd, " two", 4) == 4);
+  REQUIRE(write(open_own_for_writing(path, WriteAs::append, 0640).fd.get(), " two", 4) == 4);
   CHECK(w8y::test::read_file(path) == "one two");
-  REQUIRE(write(open_own_for_writing(path, WriteAs::replace, 0640).fd, "three", 5) == 5);
+  REQUIRE(write(open_own_for_writing(path, WriteAs::replace, 0640).fd.get(), "three", 5) == 5);
   CHECK(w8y::test::read_file(path) == "three");
-  CHECK(open_own_for_writing("/dev/null", WriteAs::append, 0640).fd >= 0);
+  CHECK(open_own_for_writing("/dev/null", WriteAs::append, 0640).fd);
   CHECK(has(open_own_for_writing(place / "none/f", WriteAs::append, 0640).problem,
             "cannot be opened: No such file or directory"));
   CHECK(open_own_for_writing(place / "none/", WriteAs::append, 0640).error == EISDIR);
@@ -237,7 +237,7 @@ TEST_CASE("opening a FIFO for writing does not wait for a reader") {
   CHECK(open_own_for_writing(fifo, WriteAs::append, 0600).error == ENXIO);
   const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   REQUIRE(reader >= 0);
-  CHECK(open_own_for_writing(fifo, WriteAs::append, 0600).fd >= 0);
+  CHECK(open_own_for_writing(fifo, WriteAs::append, 0600).fd);
   CHECK(has(open_own_for_writing(fifo, WriteAs::replace, 0600).problem, "is not a regular file"));
   close(reader);
 }
