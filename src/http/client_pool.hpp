@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 
 namespace w8y::http {
 
@@ -14,28 +15,16 @@ class ClientPool {
   ClientPool(const ClientPool&) = delete;
   ClientPool& operator=(const ClientPool&) = delete;
 
-  /// Units of one client, returned when it is destroyed. Must not outlive the pool.
-  class Hold {
-   public:
-    Hold() = default;
-    Hold(ClientPool& pool, bool trusted, std::size_t units);
-    Hold(Hold&& other) noexcept;
-    Hold& operator=(Hold&& other) noexcept;
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
-    ~Hold() { release(); }
-
-   private:
-    void release();
-
-    ClientPool* pool_ = nullptr;
-    bool trusted_ = false;
-    std::size_t units_ = 0;
+  struct Release {
+    std::size_t units = 0;
+    void operator()(std::size_t* held) const { *held -= units; }
   };
+  /// Units of one client, returned when it is destroyed. Must not outlive the pool.
+  using Hold = std::unique_ptr<std::size_t, Release>;
 
   [[nodiscard]] bool fits(bool trusted, std::size_t units = 1) const;
   /// Acquires units, even if they do not fit.
-  [[nodiscard]] Hold hold(bool trusted, std::size_t units = 1) { return {*this, trusted, units}; }
+  [[nodiscard]] Hold hold(bool trusted, std::size_t units = 1);
   /// Returns the number of units that trusted clients hold, or that all other clients hold.
   [[nodiscard]] std::size_t held(bool trusted) const { return held_[trusted ? 1 : 0]; }
 

@@ -275,10 +275,7 @@ std::vector<view::RunRecord> JobFeed::runs(const std::string& id) {
 }
 
 WallTime JobFeed::now() {
-  const redis::ReplyCopy time = client().call({"TIME"});
-  return std::chrono::seconds(stored_number(time.elements.at(0).text)) +
-         std::chrono::duration_cast<WallTime>(
-             std::chrono::microseconds(stored_number(time.elements.at(1).text)));
+  return redis::server_time(client().call({"TIME"}));
 }
 
 MaintenanceResult JobFeed::maintain(MaintenanceTerms terms) {

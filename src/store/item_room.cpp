@@ -1,31 +1,26 @@
 #include "store/item_room.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace w8y::store {
 
-ItemRoom::Hold::Hold(Member& member, std::size_t bytes) : member_(&member), bytes_(bytes) {
-  const bool was_large = member.held_ > little;
-  member.held_ += bytes;
-  member.room_.held_ += bytes;
-  if (!was_large && member.held_ > little) ++member.room_.large_;
+ItemRoom::Hold ItemRoom::Member::hold(std::size_t bytes) {
+  const bool was_large = held_ > little;
+  held_ += bytes;
+  room_.held_ += bytes;
+  if (!was_large && held_ > little) ++room_.large_;
+  return {this, Release{bytes}};
 }
 
-ItemRoom::Hold::~Hold() {
-  if (member_ == nullptr) return;
-  ItemRoom& room = member_->room_;
-  const bool was_large = member_->held_ > little;
-  member_->held_ -= bytes_;
-  room.held_ -= bytes_;
-  if (was_large && member_->held_ <= little) --room.large_;
+void ItemRoom::Release::operator()(Member* member) const {
+  ItemRoom& room = member->room_;
+  const bool was_large = member->held_ > little;
+  member->held_ -= bytes;
+  room.held_ -= bytes;
+  if (was_large && member->held_ <= little) --room.large_;
   room.let_go();
-}
-
-ItemRoom::Hold& ItemRoom::Hold::operator=(Hold&& other) noexcept {
-  std::swap(member_, other.member_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
 }
 
 bool ItemRoom::Member::fits() const {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <list>
-#include <utility>
+#include <memory>
 
 namespace w8y::store {
 
@@ -25,21 +25,12 @@ class ItemRoom {
 
   class Member;
 
-  /// Reservation for one item that is held. It ends with this object.
-  class Hold {
-   public:
-    Hold() = default;
-    Hold(Hold&& other) noexcept
-        : member_(std::exchange(other.member_, nullptr)), bytes_(other.bytes_) {}
-    Hold& operator=(Hold&& other) noexcept;
-    ~Hold();
-
-   private:
-    friend class Member;
-    Hold(Member& member, std::size_t bytes);
-    Member* member_ = nullptr;
-    std::size_t bytes_ = 0;
+  struct Release {
+    std::size_t bytes = 0;
+    void operator()(Member* member) const;
   };
+  /// Reservation for one item that is held. It ends with this object.
+  using Hold = std::unique_ptr<Member, Release>;
 
   /// One list. Must outlive its reservations.
   class Member {
@@ -60,13 +51,13 @@ class ItemRoom {
     void answered();
     /// Stops waiting.
     void leave();
-    [[nodiscard]] Hold hold(std::size_t bytes) { return {*this, bytes}; }
+    [[nodiscard]] Hold hold(std::size_t bytes);
     [[nodiscard]] std::size_t held() const { return held_; }
     [[nodiscard]] bool waits() const { return waits_; }
 
    private:
     friend class ItemRoom;
-    friend class Hold;
+    friend struct Release;
     [[nodiscard]] bool fits() const;
 
     ItemRoom& room_;
