@@ -125,10 +125,11 @@ class ClaimingSource : public Source,
   double paid_ = 0;  ///< commands charged to the idle budget for the claim or peek in flight
 
  private:
-  /// Minimum time between two claims after wake-ups, if the first claim found nothing: an addition
-  /// that is reported twice delays the next one by this time only. The time is four times longer
-  /// with each further claim that finds nothing, up to `most_fruitless` claims. For a claim in a
-  /// turn, the limit is `most_fruitless_turns`: the time must be shorter than a turn (250 ms).
+  /// Minimum time between two claims after wake-ups, if the first claim found nothing. It is short,
+  /// because a second report of one addition causes such a claim, and then delays the claim of the
+  /// next item. It is four times longer after each further claim that finds nothing, up to
+  /// `most_fruitless` claims. For a claim in a turn, the limit is `most_fruitless_turns`: the time
+  /// must be shorter than a turn (250 ms).
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(1);
   static constexpr std::uint8_t most_fruitless = 5;
   static constexpr std::uint8_t most_fruitless_turns = 4;

@@ -106,6 +106,19 @@ TEST_CASE("an item that is added soon after a claim is found within milliseconds
   }
 }
 
+TEST_CASE("a list whose items become free one after the other causes few peeks") {
+  constexpr std::size_t items = 100;
+  IdlePollerBench bench(rule_for("work", items), items);
+  bench.redis.tracks = true;
+  for (std::size_t i = 0; i < items; ++i) bench.lock(i, i + 1, 1s + i * 10ms);
+  bench.begin();
+  bench.run_for(900ms);
+  const std::size_t before = bench.redis.peeks;
+  bench.run_for(1200ms);
+  CHECK(bench.poller->runs().size() == items);
+  CHECK(bench.redis.peeks <= before + 10);
+}
+
 TEST_CASE("a list whose changes Redis can report is peeked at as soon as it is idle") {
   for (const bool tracks : {false, true}) {
     CAPTURE(tracks);

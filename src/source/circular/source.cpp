@@ -99,7 +99,7 @@ void CircularSource::examine(const ClaimReply& reply, bool woken) {
     whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
   if (satisfied) return;
   pay_for(reply);
-  if (reply.whole) looked_at_ = clock_.now();
+  if (reply.whole) looked_at_ = polled_at_ = clock_.now();
 }
 
 /// Charges the idle budget for the calls of a fruitless claim or of a full scan. One call of a
@@ -144,31 +144,31 @@ std::optional<double> CircularSource::pay_for_wake(bool turn) {
 bool CircularSource::on_idle(bool) {
   look_due_ = Instant::max();
   if (owes()) many_due_ = std::min(many_due_, clock_.now() + look_at_least);
-  changed_ = false;
-  tracks_ = !list_->hears() && list_->can_hear();
-  if (tracks_) plan_look_after(0);
+  planned_ = After::none;
+  const bool untracked = !list_->hears() && list_->can_hear();
+  if (untracked) plan_look_after_change();
   return false;
 }
 
 void CircularSource::on_changed() {
-  if (!is_idle() || changed_) return;
-  tracks_ = false;
-  plan_look_after(looks_in_vain_);
+  if (!is_idle() || planned_ != After::none) return;
+  plan_look_after_change();
   plan_look();
 }
 
-/// Plans a peek after a change. `in_vain`: number of consecutive peeks that found nothing.
-void CircularSource::plan_look_after(int in_vain) {
+/// Plans a peek that follows a change, or that tracks the list again after a claim.
+void CircularSource::plan_look_after_change() {
+  const Instant now = clock_.now();
   const bool waits = wait_queue() != WaitQueue::none;
-  const Duration first = waits ? waiting_change_pause : change_pause;
-  Duration pause = std::min(first * (1 << (3 * std::min(in_vain, 2))), long_change_pause);
+  planned_ = !waits && now - added_at_ < additions_last ? After::addition : After::change;
+  const bool soon = planned_ == After::addition || (!waits && has_spare());
+  const Duration first = soon ? change_pause : slow_change_pause;
+  const int in_vain = planned_ == After::addition ? 0 : std::min<int>(looks_in_vain_, 2);
+  Duration pause = std::min(first * (1 << (3 * in_vain)), long_change_pause);
   if (owes_whole_) pause = std::max(pause, owing_change_pause);
   if (waits) pause = pause * patience() / 2 + spread(pause * patience());
   const Instant at = looked_at_ + pause;
-  changed_ = true;
-  look_due_ = at <= clock_.now()
-                  ? clock_.now()
-                  : at + (change_pause - at.time_since_epoch() % change_pause) % change_pause;
+  look_due_ = at <= now ? now : at + (first - at.time_since_epoch() % first) % first;
 }
 
 void CircularSource::on_active() {
@@ -178,6 +178,7 @@ void CircularSource::on_active() {
 
 void CircularSource::on_wake() {
   owes_whole_ = true;
+  added_at_ = clock_.now();
   woken();
 }
 
@@ -200,7 +201,7 @@ void CircularSource::poll(bool hinted) {
     return plan_look();
   }
   // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.
-  const bool overdue = clock_.now() - looked_at_ > look_at_least || look_due() <= clock_.now();
+  const bool overdue = clock_.now() - polled_at_ > look_at_least || look_due() <= clock_.now();
   if ((!hinted || overdue) && may_look() && !renews_place()) return look();
   hinted ? claim_now() : claim_overdue();
 }
@@ -210,27 +211,31 @@ void CircularSource::poll(bool hinted) {
 /// change does not wait for the full scan, which may be a second away. The peeks of such lists
 /// share commands.
 bool CircularSource::may_look() const {
-  return (!owes_whole_ || owes() || changed_) &&
+  return (!owes_whole_ || owes() || planned_ != After::none) &&
          (last_end() == ClaimEnd::empty || last_end() == ClaimEnd::nothing_free);
 }
 
 void CircularSource::look() {
   begin_peek();
-  looked_at_ = clock_.now();
+  const Instant now = clock_.now();
+  const After planned = std::exchange(planned_, After::none);
+  looked_at_ = now;
+  if (planned != After::addition) polled_at_ = now;
   const Instant due = std::exchange(look_due_, Instant::max());
   const bool many = looks_at_many();
-  const bool changed = std::exchange(changed_, false) && !many;
-  if (!changed) looks_in_vain_ = 0;
-  after_change_ = changed && due <= looked_at_ + long_change_pause;
-  list_->look(many ? store::Look::many : after_change_ ? look_after_change() : store::Look::items);
+  if (many || planned == After::none) looks_in_vain_ = 0;
+  sent_ = many || due > now + long_change_pause ? After::none : planned;
+  list_->look(many                   ? store::Look::many
+              : sent_ == After::none ? store::Look::items
+                                     : look_after_change());
 }
 
 /// Returns whether the peek examines many items. Without a surplus of the idle budget, a later peek
 /// does.
 bool CircularSource::looks_at_many() {
-  if (many_due_ > looked_at_) return false;
+  if (many_due_ > clock_.now()) return false;
   const bool spare = has_spare();
-  many_due_ = spare ? Instant::max() : looked_at_ + IdlePolls::shortest_pause;
+  many_due_ = spare ? Instant::max() : clock_.now() + IdlePolls::shortest_pause;
   return spare;
 }
 
@@ -238,7 +243,7 @@ bool CircularSource::looks_at_many() {
 /// a surplus, otherwise the length. After `most_after_change` fruitless peeks, it is the next
 /// items.
 store::Look CircularSource::look_after_change() {
-  if (looks_in_vain_ >= most_after_change) return store::Look::items;
+  if (sent_ == After::change && looks_in_vain_ >= most_after_change) return store::Look::items;
   if (!pay_from_spare()) return store::Look::length;
   paid_ += 1;
   return store::Look::end;
@@ -249,14 +254,20 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   // After a reconnect, the admission limits the peeks, so they are no idle polls. Fewer of them
   // share a command than later, so their cost does not predict the cost of the next peek.
   const bool for_back = std::exchange(looks_for_back_, false);
-  const bool after_change = std::exchange(after_change_, false);
+  const After sent = std::exchange(sent_, After::none);
+  const double paid = std::exchange(paid_, 0);
   if (reply.worth_it) {
     looks_in_vain_ = 0;
-  } else if (after_change && !tracks_ && looks_in_vain_++ == most_after_change) {
+    if (sent != After::none) added_at_ = clock_.now();
+  } else if (sent == After::change && looks_in_vain_++ == most_after_change) {
     looks_in_vain_ = after_items;
   }
-  tracks_ = false;
-  if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
+  // Additions make the list busy, so these peeks are no cost of an idle list.
+  if (sent == After::addition) {
+    charge(-paid);
+  } else if (!for_back) {
+    charge_pass(reply.cost - paid);
+  }
   if (many_due_ == Instant::max() && reply.next > Duration{0}) {
     // All hosts of the fleet together peek as often as two of them would.
     const auto factor = std::max<std::size_t>(patience(), (hosts() + 1) / 2);
@@ -273,7 +284,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   }
   been_back();
   if (last_end() == ClaimEnd::empty) owes_whole_ = false;
-  sleep_on(for_back || after_change ? poll_cost() : reply.cost);
+  sleep_on(for_back || sent != After::none ? poll_cost() : reply.cost);
 }
 
 /// Claims regardless of the wait queue if other hosts wait. A waiter with a turn claims at once, so

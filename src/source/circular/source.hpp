@@ -42,14 +42,24 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// Time since the last peek or full scan after which a poll peeks, even if it is due because a
   /// certain item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
+  /// Cause of a peek. Peeks without a cause are polls.
+  enum class After : std::uint8_t {
+    none,
+    change,    ///< Redis reported a change, or a claim ended the tracking of the list
+    addition,  ///< the same, soon after another client added an item, and no other host waits. Such
+               ///< peeks cost no idle budget, and fruitless ones do not count.
+  };
   /// Minimum time between two peeks after changes. The time is eight times longer after each peek
   /// that found nothing, up to `long_change_pause`: a claim of another host rotates the list, which
-  /// is a change as well. If other hosts wait, they peek too: the time starts with
-  /// `waiting_change_pause`, is random, and grows with their number. A peek that must wait is due
-  /// at a multiple of change_pause, so that lists can share commands.
+  /// is a change as well. The time starts with `slow_change_pause` if the idle budget has no
+  /// surplus, or if other hosts wait. They peek too, so the time is then random, and grows with
+  /// their number. Peeks that must wait are due at multiples of the first time, so that lists can
+  /// share commands.
   static constexpr Duration change_pause = std::chrono::milliseconds(5);
-  static constexpr Duration waiting_change_pause = std::chrono::milliseconds(50);
+  static constexpr Duration slow_change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
+  /// Time after an addition in which changes are expected to be further additions.
+  static constexpr Duration additions_last = std::chrono::seconds(1);
   /// Minimum time between peeks after changes while a full scan is due later. Claims then replace
   /// most polls, and the list must be tracked again after each claim.
   static constexpr Duration owing_change_pause = std::chrono::seconds(1);
@@ -57,6 +67,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// and find nothing. The next peek after a change examines the next items, and so does each
   /// fourth one after it.
   static constexpr std::uint8_t most_after_change = 5;
+  /// Number of these peeks that counts after a fruitless peek at the next items.
   static constexpr std::uint8_t after_items = most_after_change - 3;
   /// Number of consecutive claims that do not find the item of a peek, after which a full scan
   /// follows.
@@ -97,7 +108,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   void on_active() override;
   void on_unused_turn() override { list_->leave_queue(); }
 
-  void plan_look_after(int in_vain);
+  void plan_look_after_change();
   void look();
   [[nodiscard]] bool looks_at_many();
   void pay_for(const ClaimReply& reply);
@@ -112,10 +123,10 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   std::unique_ptr<store::CircularList> list_;
   std::uint32_t held_ = 0;        ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;  ///< number of calls of the last full scan
-  bool changed_ = false;          ///< a change was reported after the last peek
+  After planned_ = After::none;   ///< cause of the planned peek
   bool searches_ = false;         ///< the next claim searches for the item that a peek has found
   std::uint8_t searches_in_vain_ = 0;  ///< consecutive claims that did not find it
-  bool after_change_ = false;          ///< the peek in flight follows a change
+  After sent_ = After::none;           ///< cause of the peek in flight
   std::uint8_t looks_in_vain_ = 0;     ///< consecutive peeks after changes that found nothing
   bool looks_for_back_ = false;        ///< the peek in flight follows a reconnect
   std::uint8_t in_vain_ = 0;  ///< consecutive claims that only renewed the position in the wait
@@ -125,9 +136,10 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   bool scarce_ : 1 = false;      ///< the next scan covers only the edges, see examine()
   bool owes_whole_ : 1 = false;  ///< an item has become free; a full scan follows if the edges do
                                  ///< not have it
-  bool tracks_ : 1 = false;      ///< the planned peek only tracks the list again after a claim
   bool overdue_ : 1 = false;     ///< the next claim ignores the wait queue, see store::Manner
   Instant looked_at_{};          ///< time of the last peek or full scan
+  Instant polled_at_{};          ///< the same without peeks after additions
+  Instant added_at_{};  ///< time of the last wake-up, or peek after a change that found an item
   Instant look_due_ = Instant::max();  ///< time of the peek after a change; max() = none
   Instant many_due_ = Instant::max();  ///< time of the next peek at many items of a long list
   Instant whole_at_ = Instant::max();  ///< time at which a full scan replaces the edge scan
