@@ -19,7 +19,7 @@ class ClientPool {
     std::size_t units = 0;
     void operator()(std::size_t* held) const { *held -= units; }
   };
-  /// Units of one client, returned when it is destroyed. Must not outlive the pool.
+  /// Units of one client, returned when it is destroyed or reset(). Must not outlive the pool.
   using Hold = std::unique_ptr<std::size_t, Release>;
 
   [[nodiscard]] bool fits(bool trusted, std::size_t units = 1) const;

@@ -47,9 +47,10 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-/// Locks a directory while a process checks for a stale socket and binds its own. Without it,
-/// two programs that start at once could each remove the new socket of the other. Any process that
-/// may read the directory can hold the lock forever, so that the wait is limited to 1 s.
+/// Locks a directory until the result is destroyed. The caller checks for a stale socket and binds
+/// its own in this time. Without the lock, two programs that start at once could each remove the
+/// new socket of the other. Any process that may read the directory can hold the lock forever, so
+/// the wait is limited to 1 s.
 Fd lock_directory(const std::string& directory) {
   constexpr int tries = 50;
   Fd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -18,6 +18,8 @@ class PollSet {
  public:
   /// Throws std::system_error.
   PollSet();
+  PollSet(const PollSet&) = delete;
+  PollSet& operator=(const PollSet&) = delete;
 
   /// Calls back the watches of ready descriptors. With `wait`, it waits until one is ready or a
   /// signal arrives.
