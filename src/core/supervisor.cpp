@@ -117,11 +117,14 @@ void Supervisor::commit() {
 }
 
 void Supervisor::close_missing() {
-  auto wanted = config_->lists.begin();
-  for (auto& list : lists_.extract_if([&](const ServedList& here) {
-         while (wanted != config_->lists.end() && wanted->first < here.config().prefix) ++wanted;
-         return wanted == config_->lists.end() || wanted->first != here.config().prefix;
-       })) {
+  std::vector<std::unique_ptr<ServedList>> missing;
+  for (auto next = lists_.begin(); next != lists_.end();) {
+    const auto here = next++;
+    if (config_->lists.contains(here->first)) continue;
+    missing.push_back(std::move(here->second));
+    lists_.erase(here);
+  }
+  for (auto& list : missing) {
     list->close();
     closing_.push_back(std::move(list));
   }
@@ -130,7 +133,7 @@ void Supervisor::close_missing() {
     const auto back = config_->lists.find(list->config().prefix);
     if (back == config_->lists.end() || list->state() != ServingState::closing) continue;
     list->reopen(quiet_, !hold(*back->second).empty());
-    lists_.add(std::move(list));
+    lists_.emplace(back->first, std::move(list));
   }
   std::erase_if(closing_, [](const auto& list) {
     return list == nullptr || list->state() == ServingState::closed;
@@ -155,7 +158,8 @@ void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
   const auto found = lists_.find(prefix);
   const bool held = !hold(*rule).empty();
   if (found == lists_.end()) {
-    ServedList& made = lists_.add(std::make_unique<ServedList>(list_host_, rule));
+    ServedList& made =
+        *lists_.emplace(prefix, std::make_unique<ServedList>(list_host_, rule)).first->second;
     made.set_quiet(true);  // until open_some()
     made.set_held(held);
     opening_.push_back(prefix);

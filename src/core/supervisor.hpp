@@ -17,9 +17,12 @@
 
 #include "core/list_config.hpp"
 #include "core/reload_plan.hpp"
-#include "core/served_lists.hpp"
+#include "core/served_list.hpp"
 
 namespace w8y {
+
+/// Lists of a host by prefix.
+using ServedLists = std::map<std::string, std::unique_ptr<ServedList>, std::less<>>;
 
 enum class SupervisorState { idle, running, reloading, draining, drained };
 
