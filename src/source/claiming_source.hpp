@@ -126,8 +126,8 @@ class ClaimingSource : public Source,
 
  private:
   /// Minimum time between two claims after wake-ups, if the first claim found nothing. It is short,
-  /// because a second report of one addition causes such a claim, and then delays the claim of the
-  /// next item. It is four times longer after each further claim that finds nothing, up to
+  /// because a second report of one addition causes a claim that finds nothing and delays the claim
+  /// of the next item. It is four times longer after each further claim that finds nothing, up to
   /// `most_fruitless` claims. For a claim in a turn, the limit is `most_fruitless_turns`: the time
   /// must be shorter than a turn (250 ms).
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(1);

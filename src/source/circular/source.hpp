@@ -46,8 +46,8 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   enum class After : std::uint8_t {
     none,
     change,    ///< Redis reported a change, or a claim ended the tracking of the list
-    addition,  ///< the same, soon after another client added an item, and no other host waits. Such
-               ///< peeks cost no idle budget, and fruitless ones do not count.
+    addition,  ///< the same, soon after another client added an item, and no other host waits.
+               ///< These peeks cost no idle budget, and fruitless ones do not count.
   };
   /// Minimum time between two peeks after changes. The time is eight times longer after each peek
   /// that found nothing, up to `long_change_pause`: a claim of another host rotates the list, which
