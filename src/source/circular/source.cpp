@@ -74,6 +74,11 @@ void CircularSource::hand_back(const Claim& claim) {
 /// follows if the edges have items, or if an item has become free elsewhere. The full scan starts
 /// when the idle budget covers it.
 void CircularSource::examine(const ClaimReply& reply, bool woken) {
+  if (tells_addition_ && !reply.claims.empty()) {
+    added_at_ = clock_.now();
+    looks_in_vain_ = 0;
+  }
+  tells_addition_ = false;
   // A peek does not check all reasons for which a claim leaves an item.
   if (!std::exchange(searches_, false) || !reply.claims.empty()) {
     searches_in_vain_ = 0;
@@ -178,7 +183,7 @@ void CircularSource::on_active() {
 
 void CircularSource::on_wake() {
   owes_whole_ = true;
-  added_at_ = clock_.now();
+  tells_addition_ = true;
   woken();
 }
 
@@ -220,11 +225,13 @@ void CircularSource::look() {
   const Instant now = clock_.now();
   const After planned = std::exchange(planned_, After::none);
   looked_at_ = now;
-  if (planned != After::addition) polled_at_ = now;
   const Instant due = std::exchange(look_due_, Instant::max());
   const bool many = looks_at_many();
   if (many || planned == After::none) looks_in_vain_ = 0;
-  sent_ = many || due > now + long_change_pause ? After::none : planned;
+  sent_ = many || due > now + long_change_pause     ? After::none
+          : planned == After::addition && due > now ? After::change
+                                                    : planned;
+  if (sent_ != After::addition) polled_at_ = now;
   list_->look(many                   ? store::Look::many
               : sent_ == After::none ? store::Look::items
                                      : look_after_change());
@@ -241,9 +248,10 @@ bool CircularSource::looks_at_many() {
 
 /// Returns the part of the list that a peek after a change examines: the end if the idle budget has
 /// a surplus, otherwise the length. After `most_after_change` fruitless peeks, it is the next
-/// items.
+/// items, except soon after an addition.
 store::Look CircularSource::look_after_change() {
-  if (sent_ == After::change && looks_in_vain_ >= most_after_change) return store::Look::items;
+  if (sent_ == After::addition) return has_spare() ? store::Look::end : store::Look::length;
+  if (looks_in_vain_ >= most_after_change) return store::Look::items;
   if (!pay_from_spare()) return store::Look::length;
   paid_ += 1;
   return store::Look::end;
@@ -258,13 +266,15 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   const double paid = std::exchange(paid_, 0);
   if (reply.worth_it) {
     looks_in_vain_ = 0;
-    if (sent != After::none) added_at_ = clock_.now();
+    tells_addition_ = tells_addition_ || sent != After::none;
   } else if (sent == After::change && looks_in_vain_++ == most_after_change) {
     looks_in_vain_ = after_items;
+  } else if (sent == After::addition && looks_in_vain_++ == most_after_addition) {
+    added_at_ = Instant{};
+    looks_in_vain_ = after_items;
   }
-  // Additions make the list busy, so these peeks are no cost of an idle list.
   if (sent == After::addition) {
-    charge(-paid);
+    charge_pass(std::max(reply.cost - usual_cost, 0.0) - paid);
   } else if (!for_back) {
     charge_pass(reply.cost - paid);
   }

@@ -39,27 +39,32 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   static constexpr std::size_t short_pass = 4;
   static constexpr std::size_t items_per_call = 256;
   static bool is_long(std::size_t calls) { return calls > short_pass; }
-  /// Time since the last peek or full scan after which a poll peeks, even if it is due because a
-  /// certain item becomes free.
+  /// Time since `polled_at_` after which a poll peeks, even if it is due because a certain item
+  /// becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
-  /// Cause of a peek. Peeks without a cause are polls.
+  /// Why a peek is sent.
   enum class After : std::uint8_t {
-    none,
-    change,    ///< Redis reported a change, or a claim ended the tracking of the list
-    addition,  ///< the same, soon after another client added an item, and no other host waits.
-               ///< These peeks cost no idle budget, and fruitless ones do not count.
+    none,    ///< a poll is due
+    change,  ///< Redis reported a change, or a claim ended the tracking of the list
+    /// The same within `additions_last` after another client added an item, while no other host
+    /// waits. The list is busy, so these peeks cost no idle budget, unless they read much.
+    addition,
   };
   /// Minimum time between two peeks after changes. The time is eight times longer after each peek
   /// that found nothing, up to `long_change_pause`: a claim of another host rotates the list, which
   /// is a change as well. The time starts with `slow_change_pause` if the idle budget has no
   /// surplus, or if other hosts wait. They peek too, so the time is then random, and grows with
-  /// their number. Peeks that must wait are due at multiples of the first time, so that lists can
-  /// share commands.
+  /// their number. Soon after an addition, the time is always `change_pause`. Peeks that must wait
+  /// are due at multiples of the first time, so that lists can share commands.
   static constexpr Duration change_pause = std::chrono::milliseconds(5);
   static constexpr Duration slow_change_pause = std::chrono::milliseconds(50);
   static constexpr Duration long_change_pause = std::chrono::milliseconds(300);
-  /// Time after an addition in which changes are expected to be further additions.
+  /// Time after an addition in which further changes are expected to be additions, and the number
+  /// of fruitless peeks that end this time.
   static constexpr Duration additions_last = std::chrono::seconds(1);
+  static constexpr std::uint8_t most_after_addition = 16;
+  /// Cost of a peek at the end of a list of short items, in commands.
+  static constexpr double usual_cost = 2;
   /// Minimum time between peeks after changes while a full scan is due later. Claims then replace
   /// most polls, and the list must be tracked again after each claim.
   static constexpr Duration owing_change_pause = std::chrono::seconds(1);
@@ -67,7 +72,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   /// and find nothing. The next peek after a change examines the next items, and so does each
   /// fourth one after it.
   static constexpr std::uint8_t most_after_change = 5;
-  /// Number of these peeks that counts after a fruitless peek at the next items.
+  /// Value of looks_in_vain_ after a fruitless peek at the next items.
   static constexpr std::uint8_t after_items = most_after_change - 3;
   /// Number of consecutive claims that do not find the item of a peek, after which a full scan
   /// follows.
@@ -136,10 +141,11 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   bool scarce_ : 1 = false;      ///< the next scan covers only the edges, see examine()
   bool owes_whole_ : 1 = false;  ///< an item has become free; a full scan follows if the edges do
                                  ///< not have it
-  bool overdue_ : 1 = false;     ///< the next claim ignores the wait queue, see store::Manner
-  Instant looked_at_{};          ///< time of the last peek or full scan
-  Instant polled_at_{};          ///< the same without peeks after additions
-  Instant added_at_{};  ///< time of the last wake-up, or peek after a change that found an item
+  bool tells_addition_ : 1 = false;    ///< a wake-up, or a peek after a change, has found an item
+  bool overdue_ : 1 = false;           ///< the next claim ignores the wait queue, see store::Manner
+  Instant looked_at_{};                ///< time of the last peek or full scan
+  Instant polled_at_{};                ///< the same without peeks after additions
+  Instant added_at_{};                 ///< time of the last claim that found one as well
   Instant look_due_ = Instant::max();  ///< time of the peek after a change; max() = none
   Instant many_due_ = Instant::max();  ///< time of the next peek at many items of a long list
   Instant whole_at_ = Instant::max();  ///< time at which a full scan replaces the edge scan
