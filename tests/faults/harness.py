@@ -233,8 +233,9 @@ class World:
             wait_for(lambda: not self.record.read().undecided(), PATIENCE_US / 1e6)
         return self.record.overlaps()
 
-    def wait_runs(self, more, limit=60, what="runs"):
-        before = self.record.read().count
+    def wait_runs(self, more, limit=60, what="runs", since=None):
+        """Waits for more runs than there are now, or than `since`."""
+        before = self.record.read().count if since is None else since
         wait_for(lambda: self.record.read().count >= before + more, limit, what)
 
     def stop(self):

@@ -41,7 +41,7 @@ class Fleet:
                 name = f"j{len(self.given)}"
                 client.submit("work", name.encode(), name, "background")
                 self.given.append(name)
-        self.world.wait_runs(begun + before - self.world.record.read().count)
+        self.world.wait_runs(begun, since=before)
 
     def ended(self):
         return {run.item for run in self.world.runs() if run.end is not None}
@@ -172,9 +172,9 @@ def kill_redis_gearman(setup):
         fleet = Fleet(world, stack)
         meanwhile = 0
         for _ in range(setup.scale):
-            fleet.give(90, 15)
+            fleet.give(60, 15)
             world.redis.kill()
-            world.wait_runs(15, what="runs without Redis")
+            fleet.give(30, 15)
             meanwhile += 15
             world.redis.start()
             fleet.all_done()

@@ -135,8 +135,9 @@ def kill_redis_jobs(setup):
         for round_ in range(setup.scale):
             some = names(round_, 60)
             jobs += some
+            before = world.record.read().count  # the hosts run jobs while others are put
             put(world.redis, some)
-            world.wait_runs(15)
+            world.wait_runs(15, since=before)
             world.redis.kill()
             world.redis.start()
         all_done(world, jobs)
