@@ -267,9 +267,9 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   if (reply.worth_it) {
     looks_in_vain_ = 0;
     tells_addition_ = tells_addition_ || sent != After::none;
-  } else if (sent == After::change && looks_in_vain_++ == most_after_change) {
+  } else if (sent == After::change && looks_in_vain_++ >= most_after_change) {
     looks_in_vain_ = after_items;
-  } else if (sent == After::addition && looks_in_vain_++ == most_after_addition) {
+  } else if (sent == After::addition && looks_in_vain_++ >= most_after_addition) {
     added_at_ = Instant{};
     looks_in_vain_ = after_items;
   }
