@@ -106,6 +106,24 @@ TEST_CASE("an item that is added soon after a claim is found within milliseconds
   }
 }
 
+TEST_CASE("changes that add nothing soon end the frequent peeks after an addition") {
+  IdlePollerBench bench(rule_for("work", 4), 1);
+  bench.redis.tracks = true;
+  bench.lock(0, 1);
+  bench.begin();
+  bench.run_for(1s);
+  bench.redis.lists["work"].push_back("1");
+  bench.sources.back()->handler.on_changed();
+  bench.run_for(6ms);
+  REQUIRE(bench.poller->runs().size() == 1);
+  const std::size_t before = bench.redis.peeks;
+  for (int i = 0; i < 150; ++i) {
+    bench.sources.back()->handler.on_changed();
+    bench.run_for(6ms);
+  }
+  CHECK(bench.redis.peeks <= before + 25);
+}
+
 TEST_CASE("a list whose items become free one after the other causes few peeks") {
   constexpr std::size_t items = 100;
   IdlePollerBench bench(rule_for("work", items), items);

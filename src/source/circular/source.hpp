@@ -44,11 +44,10 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   static constexpr Duration look_at_least = std::chrono::seconds(2);
   /// Why a peek is sent.
   enum class After : std::uint8_t {
-    none,    ///< a poll is due
-    change,  ///< Redis reported a change, or a claim ended the tracking of the list
-    /// The same within `additions_last` after another client added an item, while no other host
-    /// waits. The list is busy, so these peeks cost no idle budget, unless they read much.
-    addition,
+    none,      ///< a poll is due
+    change,    ///< Redis reported a change, or a claim ended the tracking of the list
+    addition,  ///< a change within `additions_last` after an addition, while no other host waits.
+               ///< The list is busy, so the peek costs no idle budget, unless it reads much.
   };
   /// Minimum time between two peeks after changes. The time is eight times longer after each peek
   /// that found nothing, up to `long_change_pause`: a claim of another host rotates the list, which
@@ -145,7 +144,7 @@ class CircularSource final : public ClaimingSource, private store::CircularListH
   bool overdue_ : 1 = false;           ///< the next claim ignores the wait queue, see store::Manner
   Instant looked_at_{};                ///< time of the last peek or full scan
   Instant polled_at_{};                ///< the same without peeks after additions
-  Instant added_at_{};                 ///< time of the last claim that found one as well
+  Instant added_at_{};                 ///< time of the last claim after these that found an item
   Instant look_due_ = Instant::max();  ///< time of the peek after a change; max() = none
   Instant many_due_ = Instant::max();  ///< time of the next peek at many items of a long list
   Instant whole_at_ = Instant::max();  ///< time at which a full scan replaces the edge scan
